@@ -10,7 +10,7 @@ from streamhouse.errors import did_you_mean
 _SIZE = re.compile(r"-1|[0-9]{1,15}\s?(b|[kmgtp]i?b?)?", re.IGNORECASE)  # -1: no limit
 _DURATION = re.compile(r"[0-9]{1,12}\s?(us|ms|s|m|min|h|d)?", re.IGNORECASE)
 _NUMBER = re.compile(r"-?[0-9]{1,18}(\.[0-9]{1,9})?")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]")
+CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]")
 _PEM = re.compile(r"[\x20-\x7e\r\n\t]*")
 _LONGEST, _LONGEST_PEM = 1_000, 1_000_000
 
@@ -57,7 +57,7 @@ class Setting:
             return "is too long"
         if self.kind is Kind.PEM:
             return None if _PEM.fullmatch(value) else "has a character that no certificate has"
-        if found := _CONTROL.search(value):
+        if found := CONTROL.search(value):
             return f"has the control character U+{ord(found[0]):04X}"
         return self._other(value)
 
@@ -145,7 +145,7 @@ class Door:
 
 def shown(name: str) -> str:
     """A name as a message has it: on one line, and not long."""
-    plain = _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", name)
+    plain = CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", name)
     return plain if len(plain) <= 100 else f"{plain[:100]}…"
 
 

@@ -14,7 +14,7 @@ from streamhouse.engine.inputs import EpochInput, TableInput
 from streamhouse.engine.lease import LeaseGuard
 from streamhouse.engine.needs import needs_of
 from streamhouse.engine.segment_states import SegmentStates
-from streamhouse.engine.traces import removed, restore_hint
+from streamhouse.engine.traces import removed, restore_hint, unknown_rows_text
 from streamhouse.engine.vector import Vector, covers, without_dropped
 from streamhouse.errors import StateConflictError
 from streamhouse.model.plan import FlowPlan, PlannedStep, Segment
@@ -113,7 +113,7 @@ class SegmentExecution:
         for table in parts.segment.tables.values():
             if table.name not in self._shared and any(parts.store(table).end(table).values()):
                 raise StateConflictError(
-                    f"{table.name} holds rows, but the state store knows of no epoch that wrote them",
+                    unknown_rows_text(table.name),
                     hint=restore_hint(parts.plan.flow),
                 )
 

@@ -140,6 +140,11 @@ def older_state_text(trace: Trace, flow: str, segment: Segment, known: int | Non
     )
 
 
+def unknown_rows_text(tables: str) -> str:
+    """What is wrong where tables have rows, and the state store knows of nothing that wrote them."""
+    return f"{tables} holds rows, but the state store knows of no epoch that wrote them"
+
+
 def removed_text(table: str, what: str) -> str:
     """What is wrong with a table that is not there, or not all of it."""
     return f"{table} {what}: it was lost, or dropped or made again beside the flow"

@@ -14,6 +14,7 @@ from streamhouse.doors.variables import PREFIX
 from streamhouse.errors import EnvironmentProblem, RunnerFailedError
 from streamhouse.install.jars import fetch
 from streamhouse.install.private_file import write_private
+from streamhouse.model.place import is_local
 from streamhouse.model.spark_conf import SHUT
 from streamhouse.model.types import Tier
 from streamhouse.project.edits import to_run
@@ -216,8 +217,8 @@ def _require_shared(project: Project, flows: Sequence[str]) -> None:
     here = {
         "fluss": project.settings.fluss is None and any(table.tiers.target is Tier.HOT for table in tables),
         "state": project.state_url.startswith("sqlite"),
-        "warm": "://" not in project.warm,
-        "cold": "://" not in project.cold and not project.settings.cold.is_rest,
+        "warm": is_local(project.warm),
+        "cold": is_local(project.cold) and not project.settings.cold.is_rest,
     }
     lacking = [what for what, alone in here.items() if alone]
     if lacking:

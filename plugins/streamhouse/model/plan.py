@@ -275,4 +275,9 @@ class FlowPlan(Frozen):
     @property
     def fingerprint(self) -> str:
         """Sixteen hex digits that change when, and only when, the plan does."""
-        return sha256(self.model_dump_json().encode()).hexdigest()[:16]
+        return fingerprint_of(self.model_dump_json())
+
+
+def fingerprint_of(body: str) -> str:
+    """The fingerprint of a plan by its text, as JSON."""
+    return sha256(body.encode()).hexdigest()[:16]

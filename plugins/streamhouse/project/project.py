@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Self
 
 from streamhouse.errors import NotAProjectError
 from streamhouse.model.flow import Flow
+from streamhouse.model.place import is_local, local_path
 from streamhouse.model.table import Column
 from streamhouse.project.cache.source_columns import ColumnCache, Elsewhere
 from streamhouse.project.settings import FILE_NAME, Settings, load_settings
@@ -69,7 +70,9 @@ class Project:
     @property
     def keeps_to_itself(self) -> bool:
         """Whether all files that Streamhouse makes lie in `state_dir`: no other program reads its lakes as files."""
-        return all("://" in place or Path(place).is_relative_to(self.state_dir) for place in (self.warm, self.cold))
+        return all(
+            not is_local(place) or Path(place).is_relative_to(self.state_dir) for place in (self.warm, self.cold)
+        )
 
     def closed(self) -> Self:
         """Let nobody else enter `state_dir`, if it is there: logs, state and tables are in it. Returns the project."""
@@ -140,9 +143,9 @@ class Project:
         return ColumnCache(self.root, self.state_dir / "cache" / "columns", self.elsewhere)
 
     def _warehouse(self, location: str | None, tier: str) -> str:
-        if location is not None and "://" in location:
-            return location
-        return str(self.root / Path(location).expanduser()) if location else str(self.state_dir / tier)
+        if not location:
+            return str(self.state_dir / tier)
+        return str(self.root / local_path(location).expanduser()) if is_local(location) else location
 
 
 def _is_project(folder: Path) -> bool:

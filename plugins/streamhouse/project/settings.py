@@ -15,6 +15,7 @@ from streamhouse.doors.variables import PermittedVariables, is_text
 from streamhouse.errors import FileFormatError
 from streamhouse.install.jars import Jar, spark_jars
 from streamhouse.model.connection import Connection
+from streamhouse.model.place import is_local
 from streamhouse.model.schema_registry import SchemaRegistry
 from streamhouse.model.spark_conf import why_ours
 from streamhouse.model.types import NAME, Duration, Frozen
@@ -111,7 +112,7 @@ class ColdSettings(WarehouseSettings):
 
     @model_validator(mode="after")
     def _who_commits(self) -> Self:
-        if self.catalog is None and self.warehouse is not None and "://" in self.warehouse:
+        if self.catalog is None and self.warehouse is not None and not is_local(self.warehouse):
             raise ValueError(
                 f"{self.warehouse} needs a catalog: no object store can rename a file, which is how commits to a "
                 "folder of tables keep out of each other's way; write 'catalog: http://…' (REST) or "

@@ -9,7 +9,7 @@ from typing import Any
 
 from streamhouse.doors.databases import check_catalog, check_state
 from streamhouse.doors.ivy import refused_part
-from streamhouse.doors.setting import RefusedSetting
+from streamhouse.doors.setting import CONTROL, RefusedSetting
 from streamhouse.doors.spark import SPARK_CONF
 from streamhouse.errors import FileFormatError
 from streamhouse.model.spark_conf import why_ours
@@ -36,7 +36,27 @@ def check_doors(document: Document, root: Path, problems: Problems, *, hidden: C
             problems.add(FileFormatError(f"{name}: {error}", at=document.key_at(path), hint=error.hint))
 
 
+def _texts(data: Any, path: KeyPath = ()) -> Iterator[tuple[KeyPath, str]]:
+    if isinstance(data, str):
+        yield path, data
+    for key, value in data.items() if isinstance(data, dict) else enumerate(data if isinstance(data, list) else ()):
+        yield from _texts(value, (*path, key))
+
+
+def _of_one_line(text: str) -> Callable[[], object]:
+    """Others take a value for one line of a file, of a header or of a command, whatever the value is."""
+
+    def check() -> None:
+        if found := CONTROL.search(text):
+            raise RefusedSetting(f"the value has the control character U+{ord(found[0]):04X}", "write it on one line")
+
+    return check
+
+
 def _values(data: Any, root: Path) -> Iterator[tuple[KeyPath, str, Callable[[], object]]]:
+    for path, text in _texts(data):
+        if path[:2] != ("spark", "conf"):
+            yield path, text, _of_one_line(text)
     for name, value in _mapping(_mapping(data).get("spark"), "conf").items():
         text = str(value).lower() if isinstance(value, bool) else str(value)
         if isinstance(name, str) and not isinstance(value, dict | list) and why_ours(name) is None:

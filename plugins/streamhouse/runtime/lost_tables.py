@@ -9,9 +9,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from streamhouse.engine.loss import StateRecord
+from streamhouse.engine.loss import LossVerdict, StateRecord, hint
 from streamhouse.engine.observed import EpochKnowledge, losses, seen
+from streamhouse.engine.traces import unknown_rows_text
 from streamhouse.errors import StateConflictError, StreamhouseError, TableLostError
+from streamhouse.model.place import is_local
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Tier
 from streamhouse.model.version import table_name
@@ -144,8 +146,8 @@ def _of_flow(
         for tier in (one for one in table.tiers.present[1:] if one in stores):
             lake = cast("LakeStore", stores[tier])
             if (lost := lost_copy_as(lake, table.replica, table.tiers.target)) is not None:
-                hint = f"fill it again from the first tier: streamhouse restore {flow}"
-                yield LostTables(flow, tier, (table_name(table.name),), lost, TableLostError.code, hint)
+                typed = f"fill it again from the first tier: streamhouse restore {flow}"
+                yield LostTables(flow, tier, (table_name(table.name),), lost, TableLostError.code, typed)
 
 
 def _more_rows(plan: FlowPlan, stores: Mapping[Tier, Store], epochs: EpochKnowledge) -> Iterator[LostTables]:
@@ -155,26 +157,22 @@ def _more_rows(plan: FlowPlan, stores: Mapping[Tier, Store], epochs: EpochKnowle
         if found.more and found.recorded is not StateRecord.IN_HAND:
             names = ", ".join(table_name(name) for name in found.more)
             if found.recorded is StateRecord.NOTHING:
-                what = f"{names} holds rows, but the state store knows of no epoch that wrote them: it was lost"
+                what = f"{unknown_rows_text(names)}: it was lost"
             else:
                 what = (
                     f"{names} has more rows than the flow left: the state store is an older one, or others wrote them"
                 )
-            hint = f"see what is lost, and what comes back: streamhouse restore {plan.flow} --dry-run"
-            yield LostTables(plan.flow, None, (), what, StateConflictError.code, hint)
+            typed = hint(plan.flow, LossVerdict.LEAVE)
+            yield LostTables(plan.flow, None, (), what, StateConflictError.code, typed)
 
 
 def _has_data(project: Project) -> bool:
     """Whether something ever ran here: a project that is new has nothing to lose, and is not compiled for it."""
     places = [
         ServicesFolder.of(project.root).data,
-        *(Path(one) for one in (project.warm, project.cold) if _is_path(one)),
+        *(Path(one) for one in (project.warm, project.cold) if is_local(one)),
     ]
     return any(_has_files(place) for place in places)
-
-
-def _is_path(place: str) -> bool:
-    return "://" not in place
 
 
 def _readable(project: Project, tiers: set[Tier], unseen: dict[Tier, str], stack: ExitStack) -> "dict[Tier, Store]":
@@ -193,8 +191,10 @@ def _readable(project: Project, tiers: set[Tier], unseen: dict[Tier, str], stack
         if tier not in tiers:
             continue
         reader = None
-        if not _is_path(place) or (tier is Tier.COLD and project.settings.cold.catalog is not None):
-            unseen[tier] = "it is in an object store, or in a catalog"
+        if not is_local(place):
+            unseen[tier] = "it is in an object store; of its files only counts of rows are compared, and no checksums"
+        elif tier is Tier.COLD and project.settings.cold.catalog is not None:
+            unseen[tier] = "it is in a catalog"
         else:
             reader = warm_reader(project) if tier is Tier.WARM else cold_reader(project)
         if reader is not None:

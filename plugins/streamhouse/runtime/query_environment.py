@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
+from streamhouse.model.place import is_local
 from streamhouse.project.settings import Settings
 
 _NAMES = frozenset(
@@ -38,7 +39,7 @@ def query_environment(environment: Mapping[str, str], settings: Settings) -> dic
     """
     families = list(_FAMILIES)
     places = (settings.warm.warehouse or "", settings.cold.warehouse or "", settings.cold.catalog or "")
-    if any("://" in place for place in places):
+    if not all(map(is_local, places)):
         families += _OF_A_STORE
     if (settings.state or "").startswith("postgres"):
         families += _OF_A_SERVER

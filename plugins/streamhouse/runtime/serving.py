@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from streamhouse.errors import StoreError
+from streamhouse.model.place import is_local
 from streamhouse.model.table import Table
 from streamhouse.model.types import Tier
 from streamhouse.project.project import Project
@@ -22,7 +23,7 @@ def serving(project: Project, tier: Tier) -> ServingLinks | None:
     if tier is Tier.HOT or (tier is Tier.COLD and project.settings.cold.catalog is not None):
         return None
     lake = project.warm if tier is Tier.WARM else project.cold
-    return None if "://" in lake else ServingLinks(tier, Path(lake))
+    return ServingLinks(tier, Path(lake)) if is_local(lake) else None
 
 
 def show_written(project: Project, tables: Iterable[Table]) -> None:

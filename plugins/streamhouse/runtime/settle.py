@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from streamhouse.errors import EnvironmentProblem, ProjectCopiedError
+from streamhouse.model.place import is_local
 from streamhouse.project.identity import record, recorded
 from streamhouse.project.project import Project
 from streamhouse.services.layout import ServicesFolder
@@ -75,7 +76,7 @@ def _repair(project: Project, old: Path) -> None:
     """Rewrite every path of the old place. Cut off, it is done again: the place is recorded last."""
     to = Relocation(old, project.root)
     cold = Path(project.cold)
-    if "://" not in project.cold and not project.settings.cold.is_rest and cold.is_relative_to(project.root):
+    if is_local(project.cold) and not project.settings.cold.is_rest and cold.is_relative_to(project.root):
         from streamhouse.stores.iceberg.relocate import relocate
 
         relocate(cold, to)
@@ -99,7 +100,7 @@ def _outside(project: Project) -> list[str]:
     """What the settings name outside of the project, which a copy shares with the original."""
 
     def is_outside(path: str) -> bool:
-        return "://" in path or not Path(path).is_relative_to(project.root)
+        return not is_local(path) or not Path(path).is_relative_to(project.root)
 
     url = project.state_url
     named = {

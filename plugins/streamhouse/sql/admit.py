@@ -13,6 +13,7 @@ from streamhouse.errors import did_you_mean
 from streamhouse.sql import functions
 from streamhouse.sql.classes import Kinds
 from streamhouse.sql.expressions import TYPED
+from streamhouse.sql.pattern_texts import pattern_texts
 from streamhouse.sql.refused import NOT_OF_VALUES, OPERATORS, REFUSED
 from streamhouse.sql.scopes import function_name
 from streamhouse.sql.slow_patterns import is_slow
@@ -150,21 +151,22 @@ def refused_calls(nodes: Iterable[exp.Expr], known: Collection[str]) -> Iterator
 
 
 def _slow_patterns(node: exp.Expr) -> Iterator[Refused]:
-    """A regular expression, where it is written out, that can take exponential time."""
+    """A regular expression that can take exponential time, or that is known with the rows only."""
     names = _PATTERNS.get(type(node))
-    patterns = node.expressions[1:] if names is None else [node.args.get(name) for name in names]
+    first = _OTHER_NAMES.get(function_name(node), 0) if names is None else 0
+    patterns = node.expressions[first:] if names is None else [node.args.get(name) for name in names]
     for pattern in (one for one in patterns if isinstance(one, exp.Expr)):
-        texts = [str(one.this) for one in pattern.find_all(exp.Literal, exp.RawString) if _is_text(one)]
-        if any(is_slow(text) for text in (*texts, "".join(texts))):
+        texts = pattern_texts(pattern)
+        if texts is None:
+            yield Refused(node, _UNKNOWN, _WRITTEN)
+        elif any(map(is_slow, texts)):
             yield Refused(node, _ENDLESS, _SLOW)
-
-
-def _is_text(node: exp.Expr) -> bool:
-    return isinstance(node, exp.RawString) or bool(node.args.get("is_string"))
 
 
 _ENDLESS = "this regular expression can take exponential time: it may double with each letter of a value"
 _SLOW = "repeat no part that repeats itself, such as (a+)+, and no choice whose sides begin alike, such as (a|ab)*"
+_UNKNOWN = "this regular expression is made of rows: one of them can make it take exponential time"
+_WRITTEN = "write the expression as a text, or give it as a parameter; contains(), startswith() and LIKE take columns"
 _EXPRESSION = ("expression",)
 _PATTERNS: dict[type[exp.Expr], tuple[str, ...]] = {
     **dict.fromkeys(
@@ -182,9 +184,11 @@ _PATTERNS: dict[type[exp.Expr], tuple[str, ...]] = {
         _EXPRESSION,
     ),
     exp.StrToMap: ("pair_delim", "key_value_delim"),
+    exp.ParseUrl: ("key",),
 }
 """What Spark gives to Java's regular expressions, and where."""
-_OTHER_NAMES = frozenset({"regexp", "rlike", "regexp_like"})  # where the parser has no class of its own for them
+_OTHER_NAMES = {"regexp": 1, "rlike": 1, "regexp_like": 1, "try_parse_url": 2}
+"""Functions for which the parser has no class of its own → the first argument that is given."""
 
 _BUILT_IN = "only functions built into Spark can be used that compute with values"
 

@@ -1,6 +1,7 @@
 """One door to the database: connections, transactions, the schema, and the translation of its errors."""
 
 import errno
+import json
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
@@ -8,6 +9,7 @@ from threading import Lock
 from typing import TypeVar
 
 from filelock import FileLock, Timeout
+from pydantic import ValidationError
 from sqlalchemy import URL, Connection, Engine, create_engine, event, func, insert, inspect, make_url, select, update
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError, SQLAlchemyError
@@ -23,6 +25,7 @@ from streamhouse.errors import (
     StoreUnavailableError,
     StreamhouseError,
 )
+from streamhouse.state.damage import damaged
 from streamhouse.state.schema import SCHEMA_VERSION, metadata, schema_version
 
 T = TypeVar("T")
@@ -145,6 +148,8 @@ class Database:
             raise _of_database(error, self.location) from error
         except OSError as error:
             raise _of_files(error, self.location) from error
+        except (json.JSONDecodeError, UnicodeDecodeError, ValidationError) as error:  # of a value that a record has
+            raise damaged(f"a record of {self.location}") from error
 
 
 def _is_crossed(error: BaseException) -> bool:
@@ -262,6 +267,7 @@ def _remedy(cause: str) -> str | None:
         ("unable to open", "check that the folder exists and that you may write to it"),
         ("not a database", "the file is damaged or no state store; move it away, or restore a copy"),
         ("malformed", "the file is damaged; move it away, or restore a copy"),
+        ("decode to UTF-8", "the file is damaged; move it away, or restore a copy"),
         ("refused", "check that the database server runs and that the URL is right"),
     ):
         if words in cause:

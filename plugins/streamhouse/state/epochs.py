@@ -1,16 +1,25 @@
-"""Epochs: begun before anything is written, finished when everything is readable."""
+"""Epochs: begun before anything is written, finished when everything is readable.
 
+A database does not see a flipped bit in a value. A flow that goes on from other positions passes over rows, or reads
+them twice, so each record has a checksum.
+"""
+
+import json
 from collections.abc import Mapping
+from dataclasses import replace
+from zlib import crc32
 
 from sqlalchemy import Connection, Row, Table, Update, and_, bindparam, delete, func, insert, select, update
 
 from streamhouse.errors import StateConflictError
 from streamhouse.model.types import Position
+from streamhouse.state.damage import damaged
 from streamhouse.state.records import EpochRecord
 from streamhouse.state.schema import epoch as epochs
 from streamhouse.state.schema import segment_total, table_total
 
 RETAINED_EPOCHS = 1_000
+_SUM = "sum"
 _IN_RECORD = ("start", "end", "ends", "rows", "layer_visible_ms", "computed")
 
 # What every epoch asks is put together once: that takes longer than SQLite takes to answer.
@@ -172,7 +181,7 @@ def note_ends(connection: Connection, flow: str, segment: str, ends: Mapping[str
         return
     noted = {name: at for name, at in {**known.ends, **ends}.items() if at is not None}
     this = (epochs.c.flow == flow) & (epochs.c.segment == segment) & (epochs.c.epoch == known.epoch)
-    connection.execute(update(epochs).where(this).values(record=_parts(known) | {"ends": noted}))
+    connection.execute(update(epochs).where(this).values(record=_parts(replace(known, ends=noted))))
 
 
 def take_over(
@@ -202,8 +211,28 @@ def take_over(
 
 def _parts(record: EpochRecord) -> dict[str, object]:
     """What stands in the column `record`."""
-    return {part: getattr(record, part) for part in _IN_RECORD}
+    parts = {part: getattr(record, part) for part in _IN_RECORD}
+    return {**parts, _SUM: _sum_of(record)}
 
 
 def _record(row: Row[tuple[object, ...]]) -> EpochRecord:
-    return EpochRecord(row.flow, row.segment, row.epoch, row.at_ms, row.started_ms, row.finished_ms, **row.record)
+    """An epoch as it was recorded; those of earlier versions have no checksum.
+
+    Raises:
+        StateConflictError: it is damaged.
+    """
+    parts = {name: value for name, value in row.record.items() if name != _SUM}
+    try:
+        found = EpochRecord(row.flow, row.segment, row.epoch, row.at_ms, row.started_ms, row.finished_ms, **parts)
+        is_whole = row.record.get(_SUM, no_sum := object()) in (no_sum, _sum_of(found))
+    except (TypeError, AttributeError):
+        is_whole = False
+    if not is_whole:
+        raise damaged(f"epoch {row.epoch} of {row.flow}/{row.segment}")
+    return found
+
+
+def _sum_of(record: EpochRecord) -> int:
+    """A checksum of all that a record says; times of its attempts are no part of what follows from it."""
+    said = [record.flow, record.segment, record.epoch, record.at_ms, *(getattr(record, part) for part in _IN_RECORD)]
+    return crc32(json.dumps(said, sort_keys=True).encode())

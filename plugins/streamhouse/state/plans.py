@@ -9,8 +9,9 @@ from pydantic import ValidationError
 from sqlalchemy import Connection, Row, Select, func, insert, select
 
 from streamhouse.errors import StateConflictError
-from streamhouse.model.plan import FlowPlan
+from streamhouse.model.plan import FlowPlan, fingerprint_of
 from streamhouse.model.types import Tier
+from streamhouse.state.damage import damaged
 from streamhouse.state.instants import from_ms
 from streamhouse.state.records import PlanRevision
 from streamhouse.state.schema import plan as plans
@@ -102,15 +103,20 @@ def _newest(flow: str) -> Select[tuple[object, ...]]:
 
 
 @lru_cache(maxsize=1024)  # a plan is read far more often than it changes, and it is frozen
-def _plan(body: str) -> FlowPlan:
-    return FlowPlan.model_validate_json(body)
+def _plan(body: str, fingerprint: str) -> FlowPlan | None:
+    """The plan; None: its text is not the one of its fingerprint."""
+    found = FlowPlan.model_validate_json(body)
+    return found if fingerprint_of(body) == fingerprint else None
 
 
 def _parsed(row: Row[tuple[object, ...]]) -> FlowPlan:
     try:
-        return _plan(row.body)
+        found = _plan(row.body, row.fingerprint)
     except ValidationError as error:
         raise StateConflictError(
             f"revision {row.revision} of flow '{row.flow}' was recorded by another version of Streamhouse",
             hint="finish the run with the version that wrote it, or move the state store away",
         ) from error
+    if found is None:
+        raise damaged(f"revision {row.revision} of flow '{row.flow}'")
+    return found

@@ -70,8 +70,8 @@ class Gate:
 
     def _refusal(self, scope: Scope, token: str) -> Response | None:
         """The answer to a request that is not let in, before anything of its body is read; None: it is."""
-        host = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), "")
-        if host not in self._hosts:
+        named = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
+        if len(named) != 1 or named[0] not in self._hosts:
             return PlainTextResponse("unknown host", HTTPStatus.MISDIRECTED_REQUEST)
         if scope["path"] == "/" and not token and f"{self._cookie}=" not in _cookies(scope):
             return HTMLResponse(_NO_TOKEN, HTTPStatus.UNAUTHORIZED)

@@ -163,3 +163,18 @@ def test_what_is_wrong_with_permitted_variables_is_said_once(tmp_path, text, mes
 
 def test_names_alone_are_for_any_server(tmp_path):
     assert settings(tmp_path, "secret_variables: [A, B]\n").secret_variables == {"A": ("*",), "B": ("*",)}
+
+
+def test_every_text_of_the_settings_is_of_one_line(tmp_path):
+    """An object store, a catalog, Spark and a database take a second line for a setting, or a header, of its own."""
+    for text in (
+        r'object_store: {region: "a\nb"}',
+        r'cold: {catalog: "http://h", warehouse: w, scope: "a\r\nX: b"}',
+        r'warm: {warehouse: "w\nx"}',
+        r'spark: {master: "local[2]\nspark.jars x"}',
+        r'connections: {a: {kind: postgres, host: h, database: d, user: "u\nx", password: {file: p}}}',
+        r'data_folders: ["a\u2028b"]',
+        r'object_store: {region: "a\u001b[2Jb"}',
+    ):
+        with pytest.raises(StreamhouseError, match=r"control character|is not allowed"):
+            settings(tmp_path, f"{text}\n")

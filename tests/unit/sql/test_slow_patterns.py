@@ -45,6 +45,12 @@ def test_each_expression_is_judged():
         "s RLIKE concat('^', {})",
         "s RLIKE ANY ('x', {})",
         "s RLIKE CAST({} AS STRING)",
+        "s RLIKE coalesce(NULL, {})",
+        "s RLIKE if(s = 'x', 'y', {})",
+        "s RLIKE CASE WHEN s = 'x' THEN {} END",
+        "s RLIKE ('^' || {})",
+        "parse_url(s, 'QUERY', {})",
+        "try_parse_url(s, 'QUERY', {})",
     ],
 )
 def test_each_call_that_takes_one_is_looked_at(call):
@@ -55,8 +61,26 @@ def test_each_call_that_takes_one_is_looked_at(call):
     assert found("'(a+)+b'")
     assert found("r'(a+)+b'")
     assert not found("'a+b'")
+    assert not found(":pattern"), "it is looked at when it has its value"
+    for of_rows in (
+        "p",
+        "(SELECT max(p) FROM q)",
+        "reverse('b+)+a(')",
+        "replace('(aX)Xb', 'X', '+')",
+        "upper(p)",
+        "p.q[0]",
+    ):
+        tree = parse_one(f"SELECT {call.format(of_rows)} FROM t", dialect="spark")
+        said = [one.message for one in refused_calls(tree.walk(), QUERY_FUNCTIONS)]
+        assert any("made of rows" in one for one in said), of_rows
 
 
 def test_one_that_is_put_together_is_judged_as_a_whole():
     tree = parse_one("SELECT s RLIKE concat('(a', '+)+b') FROM t", dialect="spark")
+    assert list(refused_calls(tree.walk(), QUERY_FUNCTIONS))
+
+
+def test_many_choices_side_by_side_are_not_computed():
+    choice = "if(b, 'x', 'y')"
+    tree = parse_one(f"SELECT s RLIKE concat({', '.join([choice] * 60)}) FROM t", dialect="spark")
     assert list(refused_calls(tree.walk(), QUERY_FUNCTIONS))

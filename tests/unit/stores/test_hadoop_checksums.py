@@ -1,5 +1,7 @@
 """Hadoop's checksums, as this process writes and compares them."""
 
+import os
+
 import pytest
 
 from streamhouse.errors import StoreError
@@ -42,3 +44,16 @@ def test_what_this_process_writes_has_them(tmp_path):
     (tmp_path / "new" / "a.parquet").write_bytes(b"y" * 600)
     with pytest.raises(StoreError, match=r"a\.parquet"), source(place, {}):
         pass
+
+
+def test_a_file_that_was_damaged_and_has_its_old_time_is_compared_again(tmp_path):
+    """Copies of backups keep the time of a file."""
+    file = tmp_path / "a.avro"
+    file.write_bytes(b"x" * 600)
+    record(file)
+    prove(file)
+    before = file.stat()
+    file.write_bytes(b"x" * 300 + b"y" + b"x" * 299)
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    with pytest.raises(StoreError, match=r"a\.avro"):
+        prove(file)

@@ -62,7 +62,7 @@ def test_tokens_are_new_at_each_start():
     assert Gate(PORT, "ada").token != Gate(PORT, "ada").token
 
 
-def sent(app, headers, parts):
+def sent(app, headers, parts, *, leaves_after=None):
     """Status of a request by the bare protocol, and how many parts of its body were read."""
     scope = {
         "type": "http", "http_version": "1.1", "method": "POST", "scheme": "http", "path": "/api/query",
@@ -73,6 +73,8 @@ def sent(app, headers, parts):
 
     async def receive():
         read.append(1)
+        if leaves_after is not None and len(read) > leaves_after:
+            return {"type": "http.disconnect"}
         return {"type": "http.request", "body": b"x" * 100_000, "more_body": len(read) < parts}
 
     async def send(message):
@@ -92,6 +94,7 @@ def test_nobody_makes_the_page_read_a_body_without_the_token(client, gate, proje
     assert sent(app, {**known, "content-length": "1000001"}, 1_000) == (413, 0)
     assert sent(app, known, 1_000) == (413, 11)
     assert sent(app, known, 1)[0] == 422
+    assert sent(app, known, 9, leaves_after=2) == (400, 3), "who leaves is no fault of ours"
 
 
 def test_who_may_not_query_makes_nobody_read_a_body(project):
@@ -105,13 +108,13 @@ def test_who_may_not_query_makes_nobody_read_a_body(project):
     desk.close()
 
 
-def bare(app, path=b"/", query=b"", **headers):
+def bare(app, path=b"/", query=b"", more=(), **headers):
     """Status of a request whose bytes are as they are."""
     given = {"host": f"127.0.0.1:{PORT}".encode(), **headers}
     scope = {
         "type": "http", "http_version": "1.1", "method": "GET", "scheme": "http", "path": path.decode("latin-1"),
         "raw_path": path, "root_path": "", "query_string": query, "client": ("127.0.0.1", 1),
-        "server": ("127.0.0.1", PORT), "headers": [(name.encode(), value) for name, value in given.items()],
+        "server": ("127.0.0.1", PORT), "headers": [*more, *((name.encode(), value) for name, value in given.items())],
     }  # fmt: skip
     status = []
 
@@ -141,6 +144,12 @@ def test_bytes_that_are_no_text_are_refused_and_no_fault_of_ours(client, gate, w
         assert bare(app, b"/api/flows", **{where: given[where]}) == (421 if where == "host" else 401)
     else:
         assert bare(app, b"/api/flows", authorization=b"Bearer " + secret, **{where: odd}) == 200
+
+
+def test_a_request_names_one_host(client, gate):
+    ours = b"127.0.0.1:%d" % PORT
+    for more in ([(b"host", b"evil.example")], [(b"host", ours)]):
+        assert bare(client.app, b"/api/flows", more=more, authorization=b"Bearer " + gate.token.encode()) == 421
 
 
 @pytest.mark.parametrize("path", [b"/static/\x00", b"/api/tables/\x00", b"/api/flows/a\x00/graph", b"/static/%00"])

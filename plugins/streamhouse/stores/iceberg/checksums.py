@@ -5,19 +5,16 @@ each block. Hadoop compares them in each read. A file without one passes, for Ha
 """
 
 import struct
-import threading
 from pathlib import Path
 from zlib import crc32
 
 from streamhouse.errors import StoreError
 from streamhouse.model.types import Tier
 from streamhouse.stores.data_check import remedy
+from streamhouse.stores.file_memory import FileMemory
 
 _MAGIC, _HEADER, _BLOCK = b"crc\x00", struct.Struct(">4si"), 512
-_MOST_KNOWN = 100_000
-
-_verified: dict[str, tuple[int, int]] = {}  # path → size and time of a file that was compared
-_lock = threading.Lock()
+_compared: FileMemory[bool] = FileMemory()
 
 
 def prove(file: Path) -> None:
@@ -28,8 +25,7 @@ def prove(file: Path) -> None:
         OSError: it cannot be read.
     """
     status = file.stat()
-    key, now = str(file), (status.st_size, status.st_mtime_ns)
-    if _verified.get(key) == now:
+    if _compared.get(file, status):
         return
     try:
         recorded = _beside(file).read_bytes()
@@ -40,10 +36,7 @@ def prove(file: Path) -> None:
         raise StoreError(
             f"the cold tier is damaged: {file}: its checksums are not those of what was written", hint=remedy(Tier.COLD)
         )
-    with _lock:
-        if len(_verified) >= _MOST_KNOWN:
-            _verified.clear()
-        _verified[key] = now
+    _compared.put(file, status, True)
 
 
 def record(file: Path) -> None:

@@ -15,11 +15,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from streamhouse.errors import DiskFullError, StoreError
+from streamhouse.model.place import is_local
 from streamhouse.model.table import Table
 from streamhouse.stores.arrow import arrow_type
 from streamhouse.stores.base import Partition
 from streamhouse.stores.data_check import CHECKED_COMPRESSION
-from streamhouse.stores.iceberg.file_io import is_local, sink
+from streamhouse.stores.iceberg.file_io import sink
 from streamhouse.stores.iceberg.java import IcebergJava, pairs
 from streamhouse.stores.iceberg.light_failures import of_object_store
 from streamhouse.stores.iceberg.statements import storage_type

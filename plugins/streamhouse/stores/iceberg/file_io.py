@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from streamhouse.model.place import is_local, local_path
 from streamhouse.stores.base import NeedsSparkError
 from streamhouse.stores.iceberg.checksums import prove, record
 from streamhouse.stores.iceberg.light_failures import no_bucket
@@ -52,8 +52,8 @@ def file_io(location: str, options: Mapping[str, str]) -> "PyArrowFileIO":
 def source(location: str, options: Mapping[str, str]) -> Iterator[Any]:
     """A file that is read, closed after the block; arguments and errors are those of `file_io`."""
     if is_local(location):
-        prove(_local(location))
-        with _local(location).open("rb") as opened:
+        prove(local_path(location))
+        with local_path(location).open("rb") as opened:
             yield opened
         return
     with file_io(location, options).new_input(location).open() as opened:
@@ -64,7 +64,7 @@ def source(location: str, options: Mapping[str, str]) -> Iterator[Any]:
 def sink(location: str, options: Mapping[str, str]) -> Iterator[Any]:
     """A new file that is written, whole after the block; arguments and errors are those of `file_io`."""
     if is_local(location):  # without PyIceberg, which takes a moment to import
-        path = _local(location)
+        path = local_path(location)
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("wb") as opened:
             yield opened
@@ -72,16 +72,6 @@ def sink(location: str, options: Mapping[str, str]) -> Iterator[Any]:
         return
     with file_io(location, options).new_output(location).create(overwrite=True) as opened:
         yield opened
-
-
-def is_local(location: str) -> bool:
-    """Whether Iceberg names a place in a folder of this machine.
-
-    Example:
-        >>> is_local("/srv/cold"), is_local("file:/srv/cold"), is_local("s3://lake/cold")
-        (True, True, False)
-    """
-    return location.removeprefix("file:").startswith("/")
 
 
 def refuse_lost_bucket(files: "PyArrowFileIO", location: str) -> None:
@@ -95,10 +85,6 @@ def refuse_lost_bucket(files: "PyArrowFileIO", location: str) -> None:
     scheme, bucket, _ = files.parse_location(location)
     if bucket and files.fs_by_scheme(scheme, bucket).get_file_info(bucket).type is FileType.NotFound:
         raise no_bucket(bucket)
-
-
-def _local(location: str) -> Path:
-    return Path("/" + location.removeprefix("file:").lstrip("/"))
 
 
 @lru_cache(maxsize=8)

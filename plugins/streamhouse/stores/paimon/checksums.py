@@ -23,16 +23,17 @@ from typing import Any
 from zlib import crc32
 
 from streamhouse.errors import StoreError
+from streamhouse.model.place import is_local, local_path
 from streamhouse.model.types import Tier
 from streamhouse.stores.data_check import remedy
+from streamhouse.stores.file_memory import FileMemory
 
 _FOLDER, _LEDGER, _FIRST = "checksums", "files", "first"
 _FIRST_SCHEMA = "schema/schema-0"
 _CHUNK = 1 << 20
-_MOST_KNOWN, _MOST_RECORDS = 100_000, 100
+_MOST_RECORDS = 100
 
-_verified: dict[str, tuple[int, int, int]] = {}  # path → its size, time and checksum when it was last read as a whole
-_lock = threading.Lock()
+_sums: FileMemory[int] = FileMemory()
 
 
 @dataclass(frozen=True)
@@ -269,11 +270,10 @@ def checksums_of(warehouse: str, name: str) -> Checksums | None:
         warehouse: A folder, or a URI.
         name: `layer.name`.
     """
-    root = warehouse.removeprefix("file:")
-    if not root.startswith("/"):
+    if not is_local(warehouse):
         return None
     layer, _, table = name.partition(".")
-    return _of_folder(name, Path("/" + root.lstrip("/"), f"{layer}.db", table))
+    return _of_folder(name, local_path(warehouse) / f"{layer}.db" / table)
 
 
 def checksums_at(path: str) -> Checksums | None:
@@ -290,18 +290,13 @@ def _of_folder(name: str, folder: Path) -> Checksums:
 def _crc_of(path: Path) -> tuple[os.stat_result, int]:
     """The CRC-32 of a file; it is read only when it is another one than the last time."""
     status = path.stat()
-    key = str(path)
-    known = _verified.get(key)
-    if known is not None and known[:2] == (status.st_size, status.st_mtime_ns):
-        return status, known[2]
+    if (known := _sums.get(path, status)) is not None:
+        return status, known
     crc = 0
     with path.open("rb") as opened:
         while chunk := opened.read(_CHUNK):
             crc = crc32(chunk, crc)
-    with _lock:
-        if len(_verified) >= _MOST_KNOWN:
-            _verified.clear()
-        _verified[key] = (status.st_size, status.st_mtime_ns, crc)
+    _sums.put(path, status, crc)
     return status, crc
 
 

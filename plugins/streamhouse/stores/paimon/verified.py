@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from streamhouse.errors import StoreError
+from streamhouse.model.place import local_path
 from streamhouse.model.table import Table
 from streamhouse.model.types import Tier
 from streamhouse.stores.data_check import remedy
@@ -253,7 +253,7 @@ def _data_path(handle: Any, checksums: Checksums, entry: Any) -> str | None:
     if entry.file.external_path:
         return None
     path = canonical_data_file_path(handle, entry.partition.values, entry.bucket, entry.file.file_name)
-    file = Path("/" + path.removeprefix("file:").lstrip("/"))
+    file = local_path(path)
     is_here = file.is_relative_to(checksums.folder) and file.is_file()
     return str(file.relative_to(checksums.folder)) if is_here else None
 
