@@ -53,7 +53,7 @@ def _joined_with_itself(tree: exp.Query, port: str) -> exp.Query | None:
     return tree
 
 
-def _again(table: exp.Table, alias: str) -> exp.Expression:
+def _again(table: exp.Table, alias: str) -> exp.Expr:
     bare = exp.Table(this=table.this.copy(), db=table.args["db"].copy() if table.args.get("db") else None)
     return exp.alias_(bare, alias, table=True)
 
@@ -157,7 +157,10 @@ def _other_order(tree: exp.Query, _: str) -> exp.Query | None:
 
 
 def _other_bound(tree: exp.Query, _: str) -> exp.Query | None:
-    return _of_first(tree, exp.GT, lambda one: one.replace(exp.GTE(this=one.left.copy(), expression=one.right.copy())))
+    def including(one: exp.Expression) -> None:
+        one.replace(exp.GTE(this=one.this.copy(), expression=one.expression.copy()))
+
+    return _of_first(tree, exp.GT, including)
 
 
 def _other_period(tree: exp.Query, _: str) -> exp.Query | None:
@@ -183,7 +186,9 @@ def _inner_grouping(tree: exp.Query, _: str) -> exp.Query | None:
     name = table.alias_or_name
     keys = ", ".join(one.name for one in group.expressions)
     inner = parse_one(f"SELECT {keys}, AVG({column.name}) AS {column.name} FROM t GROUP BY {keys}", "spark")
-    inner.find(exp.Table).replace(exp.Table(this=table.this.copy(), db=table.args.get("db")))
+    read = inner.find(exp.Table)
+    assert read is not None
+    read.replace(exp.Table(this=table.this.copy(), db=table.args.get("db")))
     if select.args.get("where"):
         inner.set("where", select.args["where"].pop())
     table.replace(exp.Subquery(this=inner, alias=exp.TableAlias(this=exp.to_identifier(name))))
@@ -226,6 +231,8 @@ SEEN_IN_SQL = (
     "the time as a value",
 )
 """Faults that SQL shows by itself, without the wish."""
+_OFTEN = ("a join that doubles rows", "rows exploded", "less of a key")
+"""Faults by which rows are there several times."""
 
 _KEY = re.compile(r"primary_key: \[([^\]]*)\]")
 
@@ -247,13 +254,23 @@ def planted(text: str, path: str) -> Iterator[tuple[str, str]]:
         yield "another key", text.replace(key[0], f"primary_key: [{', '.join(columns[1:])}]")
 
 
+def _harmless(tree: exp.Query) -> tuple[str, ...]:
+    """Faults that change nothing where it does not matter how often a row is there, or where there is one row."""
+    folds = [one for one in tree.find_all(exp.AggFunc) if not isinstance(one, exp.Max | exp.Min)]
+    counted = [one for one in folds if not isinstance(one.this, exp.Distinct)]
+    is_grouped = tree.args.get("group") is not None
+    often = _OFTEN if not counted and (is_grouped or tree.find(exp.AggFunc) is not None) else ()
+    is_single = isinstance(tree, exp.Select) and not is_grouped and any(one.find(exp.AggFunc) for one in tree.selects)
+    return (*often, *(("fewer rows",) if is_single else ()))
+
+
 def planted_in_sql(text: str, at: Location) -> Iterator[tuple[str, str]]:
     """Name of a fault that SQL shows by itself → the query that has it; those that fit."""
     tree = parse_query(text, at)
     assert isinstance(tree, exp.Query)
     ctes = {one.alias for one in tree.find_all(exp.CTE)}
     port = next(one.name for one in tree.find_all(exp.Table) if one.db or one.name not in ctes)
-    for name in SEEN_IN_SQL:
+    for name in (one for one in SEEN_IN_SQL if one not in _harmless(tree)):
         before = parse_query(text, at)
         assert isinstance(before, exp.Query)
         if not before.args.get("limit"):

@@ -1,6 +1,6 @@
 """Which columns tell the rows of a query apart, and which joins of SQL that a model wrote find several rows."""
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
@@ -67,10 +67,16 @@ def base_of(select: exp.Expr) -> str:
     return str(from_.this.alias_or_name) if from_ is not None else ""
 
 
-def doubling(scope: Scope, ports: Ports) -> str:
-    """What in the FROM of a SELECT may find several rows for one, in words; empty: nothing does."""
+def doubling(scope: Scope, ports: Ports, names: Container[str] | None = None) -> str:
+    """What in the FROM of a SELECT may find several rows for one, in words; empty: nothing does.
+
+    Args:
+        scope: Of the SELECT.
+        ports: Port → the table it reads.
+        names: Of what is joined, look at these alone; None: at all.
+    """
     select = scope.expression
-    if select.args.get("laterals"):
+    if any(names is None or lateral.alias_or_name in names for lateral in _laterals(select)):
         return "there is a row for each element of its array"
     try:
         read_sources(scope)
@@ -79,10 +85,18 @@ def doubling(scope: Scope, ports: Ports) -> str:
     for join in finding_rows(select):
         name = join.this.alias_or_name
         key = key_of(scope.sources.get(name), ports)
-        if key is None or not key <= equated(join, name).keys():
+        if (names is None or name in names) and (key is None or not key <= equated(join, name).keys()):
             shown = f"its key is {', '.join(sorted(key))}" if key else "its rows have no key"
             return f"the join to {_shown(join, ports)} may find several rows, for {shown}"
     return ""
+
+
+def unused(scope: Scope) -> set[str]:
+    """Names in the FROM of a SELECT of which no column is in its output."""
+    select = scope.expression
+    shown = {column.table for item in select.expressions for column in item.find_all(exp.Column)}
+    joined = [*(join.this for join in finding_rows(select)), *_laterals(select)]
+    return {one.alias_or_name for one in joined} - shown
 
 
 def found_again(scope: Scope, ports: Ports) -> set[str]:

@@ -6,7 +6,7 @@ from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
 from streamhouse.errors import FanOutError, RequestShapeError
-from streamhouse.planner.models.draft_keys import Ports, base_key, base_of, doubling, found_again, key_of, side
+from streamhouse.planner.models.draft_keys import Ports, base_key, base_of, doubling, found_again, key_of, side, unused
 from streamhouse.planner.models.draft_sums import check_sums
 from streamhouse.planner.models.draft_unions import twice
 from streamhouse.planner.models.draft_values import parts_of
@@ -50,6 +50,12 @@ def check_rows(root: Scope, ports: Ports, key: tuple[str, ...]) -> bool:
     for scope in root.traverse():
         if isinstance(scope.expression, exp.Select):
             _Counting(scope, ports).check()
+    repeated = _repeated(root, ports)
+    if repeated:
+        raise FanOutError(
+            f"equal rows may be there several times: {repeated}",
+            hint="join by the whole key, or use EXISTS where only the existence of a row matters",
+        )
     own = key_of(root, ports)
     is_known = own is not None and own <= set(key)
     if root.set_operation_scopes and twice(root, {item.alias_or_name for item in selects_of(root)}):
@@ -92,6 +98,15 @@ def _doubled(scope: Scope, ports: Ports) -> str:
         return ""
     below = scope.sources.get(base_of(select))
     return doubling(scope, ports) or (_doubled(below, ports) if isinstance(below, Scope) else "")
+
+
+def _repeated(scope: Scope, ports: Ports) -> str:
+    """What finds rows of a query several times, although the query shows nothing of what is found; empty: nothing."""
+    select = scope.expression
+    if not isinstance(select, exp.Select) or _folds(select):
+        return ""
+    below = scope.sources.get(base_of(select))
+    return doubling(scope, ports, unused(scope)) or (_repeated(below, ports) if isinstance(below, Scope) else "")
 
 
 class _Counting:

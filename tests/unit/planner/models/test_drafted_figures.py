@@ -87,6 +87,10 @@ SEVERAL_TIMES = {
                                    "SELECT note, cents FROM ods.sales WHERE cents > 9"),
     "a union with names that are not used": _over("SELECT note, cents, 'a' AS k FROM ods.sales UNION ALL "
                                                   "SELECT note, cents, 'b' AS k FROM ods.sales"),
+    "rows that show nothing of a join": ("SELECT s.note, s.cents FROM ods.sales s JOIN ods.log l ON TRUE",),
+    "rows that show nothing of an array": (
+        "SELECT note FROM (SELECT note, cents FROM ods.sales LATERAL VIEW explode(tags) x AS tag) d",
+    ),
     "a union at the end": ("SELECT id, cents FROM ods.sales UNION ALL SELECT id, cents FROM ods.sales", "id"),
     "a union of three": _over("SELECT note, cents FROM ods.sales UNION ALL SELECT city, rent FROM ods.stores "
                               "UNION ALL SELECT note, cents FROM ods.sales"),
@@ -155,6 +159,9 @@ RIGHT = {
         "t.kind, SUM(d.c) AS c"),
     "a table with itself by its key": _by_note(
         "ods.sales s JOIN ods.sales b ON s.id = b.id", "s.note, SUM(b.cents) AS c"),
+    "rows of what is joined": (f"SELECT s.note, l.what FROM {LOGGED}",),
+    "elements of an array": ("SELECT note, tag FROM ods.sales LATERAL VIEW explode(tags) x AS tag",),
+    "distinct rows of a join": (f"SELECT DISTINCT s.note FROM {LOGGED}",),
     "a semi-join": _by_note("ods.sales s LEFT SEMI JOIN ods.log l ON l.store_id = s.store_id"),
     "without any": _by_note(
         "ods.sales s WHERE NOT EXISTS (SELECT 1 FROM ods.log l WHERE l.store_id = s.store_id)"),
