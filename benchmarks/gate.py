@@ -5,6 +5,9 @@
 Each wish of the sets that becomes files is checked as it is, and once for each fault of `tests/planted_faults.py`:
 a dropped filter, another unit, a join that doubles rows, another key, rows twice, a missing column. `refused` counts
 faults that were found; the gate must let none through, and refuse no proposal as it is.
+
+Then its query is checked as if a model had written it, as it is and with each fault that SQL shows by itself. Faults
+that only a comparison with the wish shows, such as another filter, are not among them.
 """
 
 import argparse
@@ -13,17 +16,24 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
+from sqlglot import exp
 from wishes.score import SETS
 from wishes.wish import SCHEMAS, Wish, read_wishes
 
-from streamhouse.errors import StreamhouseError
+from streamhouse.errors import Location, StreamhouseError
+from streamhouse.model.types import Layer
+from streamhouse.planner.models.answer import ActionDraft
+from streamhouse.planner.models.drafted import drafted
 from streamhouse.planner.proposal import FileEdit, Proposal, Status
 from streamhouse.planner.propose import propose
 from streamhouse.planner.still_meant import request_check
 from streamhouse.planner.understand import understand
 from streamhouse.planner.workspace import Workspace
 from streamhouse.project.project import Project
-from tests.planted_faults import planted
+from streamhouse.sql.dialect import parse_query
+from tests.planted_faults import planted, planted_in_sql
+
+_SQL = Location("the SQL")
 
 
 def main() -> None:
@@ -44,6 +54,9 @@ def main() -> None:
             planted_count, refused = counted["planted"], counted["refused"]
             print(f"{name}: {counted['files']} wishes became files, {counted['sound']} pass as they are; "
                   f"{planted_count} faults planted, {refused} refused, {planted_count - refused} let through",
+                  flush=True)  # fmt: skip
+            print(f"{name}, as SQL of a model: {counted['queries']} queries, {counted['sound queries']} pass as "
+                  f"they are; {counted['in queries']} faults planted, {counted['found in queries']} refused",
                   flush=True)  # fmt: skip
             through += found
     if through:
@@ -66,6 +79,7 @@ def _tried(wish: Wish, space: Workspace, counted: Counter[str]) -> list[str]:
     counted["files"] += 1
     wrong = [] if _passes(proposal, space) else [f"{wish.id}: refused as it is"]
     counted["sound"] += not wrong
+    wrong += _tried_as_sql(wish, proposal, space, counted)
     for edit in proposal.files:
         for fault, text in planted(edit.after, edit.path) if edit.path.endswith(".sql") else ():
             counted["planted"] += 1
@@ -74,6 +88,41 @@ def _tried(wish: Wish, space: Workspace, counted: Counter[str]) -> list[str]:
             else:
                 counted["refused"] += 1
     return wrong
+
+
+def _tried_as_sql(wish: Wish, proposal: Proposal, space: Workspace, counted: Counter[str]) -> list[str]:
+    """The same of the query, as if a model had written it."""
+    if not proposal.sql:
+        return []
+    counted["queries"] += 1
+    refusal, wrong = _refusal_of_sql(proposal.sql, space), []
+    if refusal:
+        wrong.append(f"{wish.id}: as SQL of a model, refused as it is: {refusal}")
+    counted["sound queries"] += not refusal
+    for fault, text in planted_in_sql(proposal.sql, _SQL):
+        counted["in queries"] += 1
+        if _refusal_of_sql(text, space):
+            counted["found in queries"] += 1
+        else:
+            wrong.append(f"{wish.id}: as SQL of a model, {fault} passes: {' '.join(text.split())}")
+    return wrong
+
+
+def _refusal_of_sql(text: str, space: Workspace) -> str:
+    answer = {"name": "answer", "layer": Layer.DWS, "description": "What was asked for.", "sql": text}
+    try:
+        drafted(ActionDraft(**answer, primary_key=_key_of_query(text)), space.catalog)
+    except StreamhouseError as error:
+        return str(error).splitlines()[0]
+    return ""
+
+
+def _key_of_query(text: str) -> tuple[str, ...]:
+    """The columns that it groups by, as a model would name them."""
+    tree = parse_query(text, _SQL)
+    group = tree.args.get("group") if isinstance(tree, exp.Select) else None
+    names = {one.unalias().sql(): one.alias_or_name for one in tree.selects} if isinstance(tree, exp.Query) else {}
+    return tuple(names[one.sql()] for one in group.expressions if one.sql() in names) if group is not None else ()
 
 
 def _with(proposal: Proposal, edit: FileEdit, text: str) -> Proposal:

@@ -1,32 +1,42 @@
 """Five faults planted in flows that run: each is found and proposed, and mended or taken back where a program may."""
 
 import json
+import signal
+import subprocess
+import sys
 import threading
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from streamhouse.autopilot import rounds, rules
+from streamhouse.autopilot import act, rounds, rules
 from streamhouse.autopilot.rounds import Autopilot
+from streamhouse.change.apply import apply
 from streamhouse.errors import StreamhouseError
 from streamhouse.jobs import upkeep as upkeep_module
 from streamhouse.jobs.run import Meter, carry
 from streamhouse.model.types import Tier
 from streamhouse.project.autopilot import AutopilotMode, AutopilotSettings
+from streamhouse.project.compare import compare_project
+from streamhouse.project.desired import desired_plans
 from streamhouse.project.edits import to_run
 from streamhouse.project.project import Project
 from streamhouse.project.settings import Settings
 from streamhouse.runtime.open import Open
 from streamhouse.runtime.stores import open_stores
 from streamhouse.state.autopilot import DecisionState
+from tests.command import clean_environment, document_of
 from tests.gate.levels import deep
 from tests.patience import PATIENCE_S, until
 
 pytestmark = [
     deep(
-        "a finding that needs many epochs; the others stay",
-        only=("test_epochs_that_are_too_small_become_larger_and_files_that_are_too_many_fewer",),
+        "findings that need many epochs, and processes that are killed; the others stay",
+        only=(
+            "test_epochs_that_are_too_small_become_larger_and_files_that_are_too_many_fewer",
+            "test_what_no_limit_allows_is_a_decision_and_what_was_killed_goes_on",
+        ),
     ),
     pytest.mark.spark,
 ]
@@ -69,6 +79,36 @@ HOT = """\
 tables:
   ods.ap_rows: {tiers: {hot: 1d}, buckets: 4, bucket_key: [customer]}
   dwd.ap_rows: {tiers: {warm: forever}}
+"""
+DIES = """\
+import json, os, signal, sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from streamhouse.autopilot.act import Actor
+from streamhouse.autopilot.rounds import Autopilot
+from streamhouse.project.autopilot import AutopilotMode, AutopilotSettings
+from streamhouse.project.project import Project
+from streamhouse.project.settings import Settings
+
+given = json.loads(sys.argv[1])
+real_move, real_write = Actor._move, Actor._write
+
+def move(self, decision, state, reason, **more):
+    if given["at"] == "applied" and state == "applied":
+        os.kill(os.getpid(), signal.SIGKILL)
+    return real_move(self, decision, state, reason, **more)
+
+def write(self, decision, old, new):
+    done = real_write(self, decision, old, new)
+    if given["at"] == "taking back" and decision.state == "taking back":
+        os.kill(os.getpid(), signal.SIGKILL)
+    return done
+
+Actor._move, Actor._write = move, write
+limits = AutopilotSettings(window=timedelta(minutes=3), changes_per_day=9, cool_down=timedelta(milliseconds=1))
+ahead = timedelta(seconds=given["ahead_s"])
+project = Project(Path(given["root"]), Settings(fluss=None, autopilot=limits))
+Autopilot(project, AutopilotMode.AUTO, now=lambda: datetime.now(UTC) + ahead).round()
 """
 WINDOW = timedelta(minutes=3)
 LIMITS = AutopilotSettings(window=WINDOW, changes_per_day=9, cool_down=timedelta(milliseconds=1))
@@ -126,8 +166,21 @@ class Made:
     def now(self):
         return datetime.now(UTC) + self.ahead
 
-    def round(self, mode=AutopilotMode.AUTO):
-        return Autopilot(self.open.project, mode, now=self.now).round()
+    def round(self, mode=AutopilotMode.AUTO, **limits):
+        settings = Settings(fluss=self.open.project.settings.fluss, autopilot=LIMITS.model_copy(update=limits))
+        return Autopilot(Project(self.root, settings), mode, now=self.now).round()
+
+    def round_that_dies(self, at):
+        """A round in a process of its own, which SIGKILL ends."""
+        given = json.dumps({"root": str(self.root), "ahead_s": self.ahead.total_seconds(), "at": at})
+        done = subprocess.run(
+            [sys.executable, "-c", DIES, given], env=clean_environment(), capture_output=True, text=True, check=False
+        )
+        assert done.returncode == -signal.SIGKILL, done.stderr
+
+    def log_command(self):
+        document = document_of("autopilot", "log", FLOW, cwd=self.root, environment=clean_environment())
+        return {one["kind"]: (one["state"], one["reason"]) for one in document["decisions"]}
 
     def log(self):
         return self.open.state.autopilot.log(FLOW)
@@ -218,6 +271,82 @@ def test_what_got_worse_is_taken_back_while_the_flow_runs(tmp_path, spark, monke
             assert made.file() == YAML + "max_rows_per_epoch: 20\n" + WARM
             changes = made.open.state.recent_changes(FLOW)
             assert [(one.requested_by, one.phase.value) for one in changes] == [("autopilot", "applied")] * 2
+
+
+def test_what_no_limit_allows_is_a_decision_and_what_was_killed_goes_on(tmp_path, spark, monkeypatch):
+    monkeypatch.setattr(rules, "_MANY_FILES", 10_000)
+    yaml, larger = (YAML.replace("30s", "40s") + f"max_rows_per_epoch: {rows}\n{WARM}" for rows in (20, 200))
+    with made_project(tmp_path, spark, YAML + "max_rows_per_epoch: 20\n" + WARM) as made, made.running():
+        file, other = tmp_path / "flows" / f"{FLOW}.yaml", tmp_path / "flows" / "other.yaml"
+        made.add(60)
+        made.until(lambda: len(made.epochs()) >= 3)
+        file.write_text(yaml)
+        [compared] = compare_project(made.open.project, FLOW)
+        apply(made.open.project, compared, "ada")
+        began = len(made.epochs())
+        made.add(2_000)
+        made.until(lambda: len(made.epochs()) >= began + 15)
+        other.write_text(YAML.replace(FLOW, "other").replace("ap_rows", "other_rows"))
+        now = made.now()
+        around = f"{now - timedelta(hours=1):%H:%M}-{now + timedelta(hours=1):%H:%M}"
+
+        def refused_by(**limits):
+            made.round(**limits)
+            assert (made.applied.max_rows_per_epoch, made.file()) == (20, yaml)
+            state, reason = made.log_command()["small_epochs"]
+            assert state == "suggested", reason
+            return reason
+
+        assert refused_by(flows=("other",)) == f"{FLOW} is not among the flows that may be changed: other"
+        assert refused_by(quiet_hours=around) == f"these are the quiet hours, {around} UTC"
+        assert "by change 1 of ada and stays so for 1d" in refused_by(cool_down=timedelta(days=1))
+        assert refused_by(changes_per_day=0) == "0 changes were applied in 24 hours, and no more than 0 may be"
+        file.write_text(yaml.replace("dwd.ap_rows: {", "dwd.ap_rows: {buckets: 3, "))
+        rebuilding = desired_plans(Project(tmp_path, made.open.project.settings))[FLOW]
+        file.write_text(yaml)
+        with monkeypatch.context() as patched:
+            patched.setattr(act, "with_edits", lambda *_: rebuilding)
+            assert refused_by().startswith("it would rebuild, and only no-op and swap")
+        said = [one.text for one in made.open.state.events(FLOW) if one.kind == "autopilot"]
+        assert sum("still suggested" in text for text in said) == 4, "each reason is an event"
+        other.unlink()
+
+        made.round_that_dies("applied")
+        assert (made.decision("small_epochs").state, made.file()) == (DecisionState.APPLYING, larger)
+        assert made.applied.max_rows_per_epoch == 200
+        made.round()
+        small = made.decision("small_epochs")
+        assert small.state is DecisionState.APPLIED, small.reason
+        assert small.reason.startswith("it was applied already; it is measured until ")
+
+        made.ahead = WINDOW
+        in_the_way = file.with_name(f".{file.name}.autopilot")
+        in_the_way.mkdir()
+        with monkeypatch.context() as patched:
+            patched.setattr(rounds, "number", lambda *_: 0.1)  # as if epochs had become slow
+            failed = made.round().failed[FLOW]
+        assert f"flows/{file.name} cannot be written" in str(failed)
+        state, reason = made.log_command()["small_epochs"]
+        assert (state, made.file()) == ("taking back", larger)
+        assert reason.startswith("it got worse; rows a second of work")
+        assert f"flows/{file.name} cannot be written" in reason
+        in_the_way.rmdir()
+
+        made.round_that_dies("taking back")
+        assert (made.decision("small_epochs").state, made.file()) == (DecisionState.TAKING_BACK, yaml)
+        assert made.applied.max_rows_per_epoch == 200
+        made.round()
+        small = made.decision("small_epochs")
+        assert (small.state, made.applied.max_rows_per_epoch, made.file()) == (DecisionState.ROLLED_BACK, 20, yaml)
+        assert small.reason.startswith("it got worse; rows a second of work")
+        assert "cannot be written" not in small.reason, "that is over"
+
+        monkeypatch.setattr(rules, "_MANY_FILES", 10)
+        made.round(changes_per_day=1)
+        assert made.log_command()["small_files"] == (
+            "suggested",
+            "1 change was applied in 24 hours, and no more than 1 may be",
+        )
 
 
 def test_a_freshness_that_cannot_hold_and_then_a_source_that_falls_silent(tmp_path, spark):

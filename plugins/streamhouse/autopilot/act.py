@@ -7,7 +7,7 @@ whether the file is as it was, as the autopilot wrote it, or as somebody else le
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -24,7 +24,7 @@ from streamhouse.project.compare import Applied, PlanComparison, compare, compar
 from streamhouse.project.project import Project
 from streamhouse.registry.files import text_hash
 from streamhouse.registry.yaml_edits import with_value
-from streamhouse.state.autopilot import AutopilotDecision, DecisionState
+from streamhouse.state.autopilot import AutopilotDecision, DecisionState, reason_of
 from streamhouse.state.store import StateStore
 
 BY = "autopilot"
@@ -101,6 +101,7 @@ class Actor:
         """Finish what a process that was killed began."""
         if decision.means != Means.EDIT:
             return self._job(decision)
+        decision = replace(decision, reason=reason_of(decision.reason))
         text = self._text(decision.file)
         ours, as_it_was = text is not None and text_hash(text) == decision.new_hash, text == decision.old_text
         if decision.state is DecisionState.APPLYING and ours:

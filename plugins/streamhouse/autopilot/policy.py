@@ -72,7 +72,8 @@ def _why_not_again(
         return f"the same was {failed.state} at {failed.state_at:%H:%M} UTC: {failed.reason}; not again for a day"
     done = [one for one in recent if one.applied_at is not None and now - one.applied_at < HISTORY]
     if len(done) >= settings.changes_per_day:
-        return f"{len(done)} changes were applied in 24 hours, and {settings.changes_per_day} may be"
+        applied = "1 change was" if len(done) == 1 else f"{len(done)} changes were"
+        return f"{applied} applied in 24 hours, and no more than {settings.changes_per_day} may be"
     return None
 
 

@@ -1,7 +1,7 @@
 """Rounds of the autopilot: look, measure what was applied, propose, and apply what may be applied."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
@@ -224,9 +224,14 @@ class _Round:
             done = act(decision)
         except StreamhouseError as error:
             self.failed[decision.flow] = error
+            self._record_failure(decision, error)
             return
         if done.state is not decision.state:
             self.moved[done.id] = done
+
+    def _record_failure(self, decision: AutopilotDecision, error: StreamhouseError) -> None:
+        with suppress(StreamhouseError):  # of a state store that does not answer, nothing can be recorded
+            self.state.autopilot.stuck(decision.id, str(error).splitlines()[0], self.pilot.now())
 
     def _measured(
         self, decision: AutopilotDecision, evidence: Mapping[str, Evidence] | None = None

@@ -13,6 +13,8 @@ MOST_SAMPLE = 20
 MOST_HITS = 50
 
 Name = Annotated[str, Field(min_length=1, max_length=NAME_LENGTH)]
+Number = Annotated[int, Field(strict=True)]
+"""A whole number; `true` and "5" are none."""
 ProposalId = Annotated[
     str, Field(pattern=r"^[0-9a-f]{12}$", description="id of a proposal, as 'ask' and 'revise' return it")
 ]
@@ -31,7 +33,7 @@ class SearchArguments(Arguments):
     kinds: tuple[Literal["table", "action", "flow"], ...] = Field(
         default=("table", "action", "flow"), max_length=3, description="what to look for"
     )
-    limit: int = Field(default=20, ge=1, le=MOST_HITS, description="at most so many hits")
+    limit: Number = Field(default=20, ge=1, le=MOST_HITS, description="at most so many hits")
 
 
 class DescribeArguments(Arguments):
@@ -41,7 +43,7 @@ class DescribeArguments(Arguments):
     kind: Literal["table", "action", "flow"] | None = Field(
         default=None, description="what the name is of, where several have it"
     )
-    rows: int = Field(
+    rows: Number = Field(
         default=0, ge=0, le=MOST_SAMPLE, description="so many sample rows, of a table that says `ai: {rows: allowed}`"
     )
 
@@ -70,7 +72,7 @@ class AskArguments(Arguments):
         description="what a person wants to know, in plain English, one wish",
         json_schema_extra={"maxLength": LONGEST_WISH},  # the planner refuses a longer one, as for every door
     )
-    rows: int = Field(
+    rows: Number = Field(
         default=0,
         ge=0,
         le=MOST_SAMPLE,
@@ -92,7 +94,7 @@ class ReviseArguments(Arguments):
         max_length=20,
         description="path of a part of its Request, such as `ranking` or `block.filters` → what it is to be",
     )
-    rows: int = Field(default=0, ge=0, le=MOST_SAMPLE, description="as of `ask`")
+    rows: Number = Field(default=0, ge=0, le=MOST_SAMPLE, description="as of `ask`")
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Self:
@@ -105,7 +107,7 @@ class QueryArguments(Arguments):
     """Of `query`."""
 
     sql: str = Field(min_length=1, max_length=SQL_LENGTH, description="one SELECT of Spark SQL over layer.table names")
-    limit: int = Field(default=100, ge=1, le=MOST_ROWS, description="at most so many rows")
+    limit: Number = Field(default=100, ge=1, le=MOST_ROWS, description="at most so many rows")
 
 
 class DiagnoseArguments(Arguments):

@@ -14,6 +14,7 @@ from streamhouse.planner.roll_up import RolledUp, rolled_up
 from streamhouse.planner.try_files import with_edits
 from streamhouse.planner.workspace import Workspace
 from streamhouse.registry.read_action import read_action
+from streamhouse.sql.dialect import parse_query
 
 NAME = "request"
 
@@ -82,6 +83,9 @@ def _is_proven(action: Action, proposal: Proposal, space: Workspace) -> bool:
         wanted = composed(form.request, form.catalog, parametrise=True)
         found = same_action(wanted, {action.action: action}, form.catalog)
         if found is not None and dict(found.values) == proposal.values:
+            made = {name.lower() for name in parse_query(action.sql, action.sql_at).named_selects}
+            if made != set(found.columns.values()):  # another column may change though no input does
+                return False
             return set(action.output.primary_key) == {
                 found.columns[part] for part in wanted.key if part in found.columns
             }

@@ -1,5 +1,6 @@
 """Ports of this machine's loopback interface."""
 
+import errno
 import random
 import socket
 from collections.abc import Iterator, Sequence
@@ -9,6 +10,8 @@ from pathlib import Path
 from streamhouse.errors import PortTakenError
 
 LOOPBACK = "127.0.0.1"
+_HOSTS = "name an IPv4 address of this machine, such as 127.0.0.1; 0.0.0.0 is all of them"
+_PORTS = "stop what listens there, choose another port, or leave the port out: a free one is found"
 _RANGE_FILE = Path("/proc/sys/net/ipv4/ip_local_port_range")
 _IANA_DYNAMIC = 49152
 _LOWEST = 10_000  # below are those that programs are known by
@@ -82,20 +85,29 @@ def require_free(port: int) -> None:
 def bound(port: int | None, host: str = LOOPBACK) -> socket.socket:
     """A socket that listens on a port, for its user to close; None: on any that is free.
 
+    Args:
+        port: Which.
+        host: An IPv4 address or a name of this machine; an empty one, which would be every address, is refused.
+
     Raises:
-        PortTakenError: something else listens there, or this user may not.
+        PortTakenError: something else listens there, this user may not, or the host is no address of this machine.
     """
+    if not host.strip():
+        raise PortTakenError("an empty host is no address to listen on", hint=_HOSTS)
     listening = socket.socket()
     # As servers do: a connection that has just ended there is no reason to refuse.
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port or 0))
         listening.listen()
-    except OSError as error:
+    except (OSError, UnicodeError) as error:
         listening.close()
+        reason, is_of_host = "it is no name of a host", True
+        if isinstance(error, OSError):
+            reason = str(error.strerror)
+            is_of_host = isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL
         raise PortTakenError(
-            f"port {port} of {host} cannot be used: {error.strerror}",
-            hint="stop what listens there, choose another port, or leave the port out: a free one is found",
+            f"port {port or 0} of {host} cannot be used: {reason}", hint=_HOSTS if is_of_host else _PORTS
         ) from error
     return listening
 

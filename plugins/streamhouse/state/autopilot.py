@@ -42,6 +42,14 @@ OPEN = (DecisionState.SUGGESTED, DecisionState.APPLYING, DecisionState.APPLIED, 
 _ON_THE_WAY = frozenset({DecisionState.APPLYING, DecisionState.TAKING_BACK})
 
 
+_NOT_YET = "; not done yet: "
+
+
+def reason_of(text: str) -> str:
+    """The reason of a decision without what was in its way for a time."""
+    return text.partition(_NOT_YET)[0]
+
+
 @dataclass(frozen=True)
 class NewDecision:
     """What is proposed.
@@ -158,6 +166,25 @@ class Decisions:
             return _one(connection, decision.id)
 
         return self._database.write(work)
+
+    def stuck(self, number: int, error: str, now: datetime) -> None:
+        """Record why a decision that is on its way cannot go on yet: behind its reason, and once as an event.
+
+        Args:
+            number: Of the decision; one that is not on its way, or of which the same is known, stays as it is.
+            error: What is in the way, in words for a person.
+            now: The time.
+        """
+
+        def work(connection: Connection) -> None:
+            row = connection.execute(select(table).where(table.c.id == number).with_for_update()).one()
+            reason = f"{reason_of(row.reason)}{_NOT_YET}{error}"
+            if row.state not in {one.value for one in _ON_THE_WAY} or reason == row.reason:
+                return
+            connection.execute(update(table).where(table.c.id == number).values(reason=reason))
+            _tell(connection, row.flow, f"{row.state} ({row.id}, {row.remedy}): {reason}", to_ms(now))
+
+        self._database.write(work)
 
     def over(self, flows: Collection[str], found: Collection[str], now: datetime) -> list[AutopilotDecision]:
         """End the suggestions of flows whose faults are not among those found now."""

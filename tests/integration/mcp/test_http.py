@@ -94,6 +94,7 @@ def test_who_has_the_token(post):
         ("null", 403),
         ("https://127.0.0.1", 403),
         ("http://127.0.0.1:1", 403),
+        ("", 403),
         ("http://good.example", 200),
     ],
 )

@@ -389,10 +389,14 @@ def test_what_cannot_be_taken_back_is_told_and_tried_again(pilot):
 
     with pilot.patch.context() as patched:
         patched.setattr(act, "apply", away)
-        assert str(pilot.round().failed["shop"]).endswith("the state store does not answer")
+        for _ in range(2):
+            assert str(pilot.round().failed["shop"]).endswith("the state store does not answer")
     assert pilot.decision.state is DecisionState.TAKING_BACK
+    before, _, problem = pilot.decision.reason.partition("; not done yet: ")
+    assert problem.endswith("the state store does not answer")
+    assert pilot.events().count("taking back") == 1, "once, though two rounds failed"
     pilot.round()
-    assert (pilot.decision.state, pilot.limit) == (DecisionState.ROLLED_BACK, 20)
+    assert (pilot.decision.state, pilot.limit, pilot.decision.reason) == (DecisionState.ROLLED_BACK, 20, before)
 
 
 def test_a_person_who_saves_while_the_autopilot_writes_is_not_overwritten(pilot):

@@ -113,6 +113,8 @@ def test_diagnose_a_flow_that_does_not_run(call):
         ("query", {"sql": "SELECT * FROM nope"}, "SH601", "unknown table"),
         ("query", {"sql": "SELECT 1" + " " * 30_000}, "SH801", "sql"),
         ("query", {}, "SH801", "sql: Field required"),
+        ("query", {"sql": "SELECT 1", "limit": True}, "SH801", "limit: Input should be a valid integer"),
+        ("search", {"text": "", "limit": "5"}, "SH801", "limit: Input should be a valid integer"),
         ("ask", {"wish": "x" * 5_000}, "SH700", "the wish has 5,000 characters, and a wish may have 2,000"),
         ("ask", {"wish": ""}, "SH801", "wish"),
         ("revise", {"proposal": "000000000000", "answers": {"a": "b"}}, "SH706", "unknown proposal"),

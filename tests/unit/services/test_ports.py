@@ -5,7 +5,7 @@ import pytest
 
 from streamhouse.errors import PortTakenError
 from streamhouse.services import ports as chosen
-from streamhouse.services.ports import answers, free_again, free_ports, require_free
+from streamhouse.services.ports import answers, bound, free_again, free_ports, require_free
 
 
 def test_free_ports_are_different_and_free():
@@ -77,3 +77,11 @@ def test_where_the_kernel_leaves_no_room_or_tells_nothing_there_are_ports_all_th
     assert len(set(found)) == 5
     if text is None or not text.strip():
         assert all(port < 49152 for port in found)
+
+
+@pytest.mark.parametrize("host", ["", " ", "::1", "bad host", "256.1.1.1", "a" * 70, "192.0.2.1"])
+def test_a_host_that_is_no_address_of_this_machine_is_refused(host):
+    """An empty one would be every address."""
+    with pytest.raises(PortTakenError) as refused:
+        bound(None, host)
+    assert refused.value.hint.startswith("name an IPv4 address of this machine")

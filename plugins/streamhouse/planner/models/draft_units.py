@@ -1,6 +1,7 @@
-"""Whether SQL that a model wrote adds or compares numbers of one unit only; an unknown unit fits all."""
+"""Whether SQL that a model wrote mixes units: in sums, comparisons, choices and unions; an unknown unit fits all."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import combinations
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
@@ -9,35 +10,38 @@ from streamhouse.errors import UnitError
 from streamhouse.planner.catalog import CatalogTable
 from streamhouse.sql.dialect import short
 from streamhouse.sql.scopes import function_name
+from streamhouse.sql.words import words
 
-_SAME_UNIT = frozenset(
-    [
-        "sum",
-        "min",
-        "max",
-        "avg",
-        "abs",
-        "round",
-        "first",
-        "last",
-        "any_value",
-        "coalesce",
-        "greatest",
-        "least",
-        "median",
-        "lag",
-        "lead",
-        "first_value",
-        "last_value",
-        "nullif",
-        "ifnull",
-        "nvl",
-    ]
+_SAME_UNIT = words(
+    """
+    sum try_sum min max avg mean try_avg abs negative positive round bround ceil ceiling floor first last any_value
+    median percentile percentile_cont percentile_disc percentile_approx approx_percentile mode max_by min_by
+    first_value last_value nth_value std stddev stddev_samp stddev_pop array_max array_min element_at get try_element_at
+    explode explode_outer array_agg collect_list collect_set sort_array array_sort array_distinct slice reverse flatten
+    zeroifnull nullifzero array_compact filter
+    """
 )
-_ALIKE = exp.Add | exp.Sub | exp.EQ | exp.NEQ | exp.GT | exp.GTE | exp.LT | exp.LTE
+"""Functions whose result has the unit of their first argument."""
+
+_MIXED = words(
+    """
+    coalesce greatest least ifnull nvl nullif nanvl array array_append array_prepend array_union array_except
+    array_intersect array_remove concat try_add try_subtract mod pmod
+    """
+)
+"""Functions that give one of their arguments, several of them as one kind of thing, or a sum or a rest of them."""
+
+_COMPARED = words("equal_null array_contains array_position arrays_overlap")
+"""Functions that compare their arguments."""
+
+_ALIKE = (
+    exp.Add | exp.Sub | exp.EQ | exp.NEQ | exp.NullSafeEQ | exp.NullSafeNEQ | exp.GT | exp.GTE | exp.LT | exp.LTE
+    | exp.Mod
+)  # fmt: skip
 _PASSED = (
     exp.Paren | exp.Alias | exp.Cast | exp.TryCast | exp.Neg | exp.Filter | exp.Window | exp.Ordered | exp.Distinct
-)
+    | exp.IgnoreNulls | exp.RespectNulls | exp.WithinGroup | exp.Bracket
+)  # fmt: skip
 
 
 def check_units_of_sql(root: Scope, ports: Mapping[str, CatalogTable]) -> None:
@@ -48,44 +52,152 @@ def check_units_of_sql(root: Scope, ports: Mapping[str, CatalogTable]) -> None:
         ports: Port → the table it reads.
 
     Raises:
-        UnitError: numbers of two units are added or compared.
+        UnitError: numbers of two units are added, compared, or become values of one column.
     """
     for scope in root.traverse():
+        units = _Units(scope, ports)
         for node in scope.walk():
-            if isinstance(node, _ALIKE):
-                _refuse(node.left, node.right, scope, ports)
-            elif isinstance(node, exp.Between):
-                _refuse(node.this, node.args["low"], scope, ports)
-                _refuse(node.this, node.args["high"], scope, ports)
+            for values in _that_must_agree(node):
+                units.agree(values)
+        units.agree_in_branches()
 
 
-def _refuse(left: exp.Expr, right: exp.Expr, scope: Scope, ports: Mapping[str, CatalogTable]) -> None:
-    one, other = _unit(left, scope, ports), _unit(right, scope, ports)
-    if one is not None and other is not None and one.strip().lower() != other.strip().lower():
-        raise UnitError(
-            f"{short(left)} is in {one} and {short(right)} in {other}: they cannot be added or compared",
-            hint="convert one of them: multiply or divide it by a number",
-        )
+def _that_must_agree(node: exp.Expr) -> Iterator[list[exp.Expr]]:
+    """Groups of expressions of which each must have the unit of the others."""
+    if isinstance(node, _ALIKE):
+        yield [node.left, node.right]
+    elif isinstance(node, exp.Between):
+        yield [node.this, node.args["low"], node.args["high"]]
+    elif isinstance(node, exp.In):
+        query = node.args.get("query")
+        yield [node.this, *node.expressions, *([query] if query is not None else [])]
+    elif isinstance(node, exp.Case) and node.this is not None:
+        yield [node.this, *(one.this for one in node.args["ifs"])]
+    elif function_name(node) in _COMPARED:
+        yield _arguments(node)
+    elif function_name(node) == "decode":
+        yield [_arguments(node)[0], *_arguments(node)[1:-1:2]]
+    yield from _columns_made(node)
+    yield _results(node)
 
 
-def _unit(node: exp.Expr, scope: Scope, ports: Mapping[str, CatalogTable]) -> str | None:
-    """The unit of a value; None: it has none, it was converted, or it is unknown."""
-    if isinstance(node, exp.Column):
-        return _unit_of_column(node, scope, ports)
-    if isinstance(node, exp.Add | exp.Sub):
-        return _unit(node.left, scope, ports) or _unit(node.right, scope, ports)
-    if isinstance(node, _PASSED) or (isinstance(node, exp.Func) and function_name(node) in _SAME_UNIT):
-        inner = node.this
-        return _unit(inner, scope, ports) if isinstance(inner, exp.Expr) else None
-    return None
+def _results(node: exp.Expr) -> list[exp.Expr]:
+    """The expressions of which a node gives one, or a sum; empty: it is neither."""
+    if isinstance(node, exp.Add | exp.Sub | exp.Mod):
+        return [node.left, node.right]
+    if isinstance(node, exp.Case):
+        default = node.args.get("default")
+        return [*(one.args["true"] for one in node.args["ifs"]), *([default] if default is not None else [])]
+    if isinstance(node, exp.If) and isinstance(node.parent, exp.Case):
+        return []
+    name, given = function_name(node), _arguments(node)
+    if name in _MIXED:
+        return given
+    if name in {"if", "iff", "nvl2"}:
+        return given[1:]
+    if name == "decode":  # value, then pairs of a search and a result, then the default
+        return [*given[2::2], *(given[-1:] if len(given) % 2 == 0 else [])]
+    return [*given[:1], *given[2:]] if name in {"lag", "lead"} else []
 
 
-def _unit_of_column(column: exp.Column, scope: Scope, ports: Mapping[str, CatalogTable]) -> str | None:
-    source = scope.sources.get(column.table)
-    if isinstance(source, exp.Table):
-        table = ports.get(source.name)
-        return next((c.unit for c in table.columns if c.name == column.name), None) if table is not None else None
-    if isinstance(source, Scope) and isinstance(source.expression, exp.Select):
-        item = next((one for one in source.expression.expressions if one.alias_or_name == column.name), None)
-        return _unit(item, source, ports) if item is not None else None
-    return None
+def _columns_made(node: exp.Expr) -> list[list[exp.Expr]]:
+    """Of `stack`, and of an array of structs, which UNPIVOT is: the values of each of the columns that it makes."""
+    name, given = function_name(node), _arguments(node)
+    if name == "array" and len({len(_arguments(one)) for one in given if function_name(one) == "named_struct"}) == 1:
+        return [list(values) for values in zip(*(_arguments(one)[1::2] for one in given), strict=False)]
+    if name != "stack" or not given or not isinstance(given[0], exp.Literal) or not given[0].is_int:
+        return []
+    width = -(-len(given[1:]) // max(1, int(given[0].this)))
+    return [given[1:][place::width] for place in range(width)]
+
+
+def _arguments(node: exp.Expr) -> list[exp.Expr]:
+    if isinstance(node, exp.Anonymous):
+        return list(node.expressions)
+    if not isinstance(node, exp.Func):
+        return []
+    return [part for part in node.iter_expressions() if not isinstance(part, exp.DataType)]
+
+
+class _Units:
+    """Units of the expressions of one scope."""
+
+    def __init__(self, scope: Scope, ports: Mapping[str, CatalogTable]) -> None:
+        self._scope, self._ports = scope, ports
+
+    def agree(self, values: Iterable[exp.Expr]) -> None:
+        """Refuse values of two units."""
+        known = [(value, unit) for value in values if (unit := self.of(value)) is not None]
+        for (one, unit), (other, another) in combinations(known, 2):
+            if unit.strip().lower() != another.strip().lower():
+                raise UnitError(
+                    f"{short(one)} is in {unit} and {short(other)} in {another}: "
+                    "they cannot be added or compared, nor be values of one column",
+                    hint="convert one of them: multiply or divide it by a number",
+                )
+
+    def agree_in_branches(self) -> None:
+        """Refuse a union whose columns have values of two units."""
+        branches = [_Branch(part, self._ports) for part in self._scope.set_operation_scopes or ()]
+        for place in range(min((len(branch.columns) for branch in branches), default=0)):
+            known = [(branch.columns[place], unit) for branch in branches if (unit := branch.unit(place)) is not None]
+            for (one, unit), (other, another) in combinations(known, 2):
+                if unit.strip().lower() != another.strip().lower():
+                    raise UnitError(
+                        f"column {place + 1} of a union has {short(one)} in {unit} and {short(other)} in {another}",
+                        hint="convert one of them, or give each a column of its own",
+                    )
+
+    def of(self, node: exp.Expr | None) -> str | None:
+        """The unit of a value; None: it has none, it was converted, or it is unknown."""
+        if isinstance(node, exp.Column):
+            return self._of_column(node)
+        if isinstance(node, exp.Subquery | exp.Query):
+            query = node.unnest()
+            child = next((one for one in self._scope.subquery_scopes if one.expression is query), None)
+            return _Branch(child, self._ports).unit(0) if child is not None else None
+        if node is None:
+            return None
+        choices = _results(node)
+        if choices:
+            return next((unit for one in choices if (unit := self.of(one)) is not None), None)
+        if isinstance(node, exp.Mul | exp.Div):
+            return self.of(node.left) if _is_one(node.right) else None
+        if isinstance(node, _PASSED):
+            return self.of(node.this if node.this is not None else next(iter(node.expressions), None))
+        if function_name(node) in _SAME_UNIT:
+            return self.of(next(iter(_arguments(node)), None))
+        return None
+
+    def _of_column(self, column: exp.Column) -> str | None:
+        source = self._scope.sources.get(column.table)
+        if isinstance(source, exp.Table):
+            table = self._ports.get(source.name)
+            return next((c.unit for c in table.columns if c.name == column.name), None) if table is not None else None
+        if isinstance(source, Scope):
+            branch = _Branch(source, self._ports)
+            places = [place for place, name in enumerate(branch.names) if name == column.name]
+            return branch.unit(places[0]) if places else None
+        return None
+
+
+class _Branch:
+    """Output columns of a query, and their units."""
+
+    def __init__(self, scope: Scope, ports: Mapping[str, CatalogTable]) -> None:
+        self._scope, self._ports = scope, ports
+        self.columns: list[exp.Expr] = scope.expression.selects if isinstance(scope.expression, exp.Query) else []
+        self.names = [one.alias_or_name for one in self.columns]
+
+    def unit(self, place: int) -> str | None:
+        parts = self._scope.set_operation_scopes or ()
+        if parts:
+            found = (_Branch(part, self._ports).unit(place) for part in parts)
+            return next((unit for unit in found if unit is not None), None)
+        if place >= len(self.columns):
+            return None
+        return _Units(self._scope, self._ports).of(self.columns[place])
+
+
+def _is_one(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Literal) and not node.is_string and float(node.this) == 1

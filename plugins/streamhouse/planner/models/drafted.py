@@ -13,9 +13,10 @@ from streamhouse.planner.models.answer import SQL_PLACE, ActionDraft
 from streamhouse.planner.models.draft_rows import check_rows
 from streamhouse.planner.models.draft_units import check_units_of_sql
 from streamhouse.sql.check import check_relations
-from streamhouse.sql.dialect import parse_query
+from streamhouse.sql.determinism import is_clock
+from streamhouse.sql.dialect import parse_query, short
 from streamhouse.sql.ports import ActionPort
-from streamhouse.sql.schema import analyse
+from streamhouse.sql.schema import CheckedQuery, analyse
 from streamhouse.sql.spark_type import spark_type
 
 _AT = Location(SQL_PLACE)
@@ -29,12 +30,14 @@ class Drafted:
         composed: As a composed Request, without parameters.
         may_be_null: Columns of the key that may be NULL.
         is_key_known: Whether it is known, and not only said, that the key tells rows apart.
+        notes: What a person should know of the result.
     """
 
     draft: ActionDraft
     composed: Composed
     may_be_null: tuple[str, ...]
     is_key_known: bool
+    notes: tuple[str, ...] = ()
 
 
 def _over_tables(tree: exp.Query, ports: Mapping[str, str]) -> exp.Query:
@@ -58,10 +61,11 @@ def drafted(draft: ActionDraft, catalog: Catalog) -> Drafted:
     Raises:
         SqlSyntaxError: it is no single SELECT of Spark.
         UnknownWordError: it reads a table that is not there.
-        RequestShapeError: it reads no table, or its result depends on the order of rows, which a table does not have.
+        RequestShapeError: it reads no table; its result depends on the order of rows, which a table does not have, or
+            has the time as a value; a sum or a key is another than it seems.
         UnknownColumnError: the key, or the event time, is none of its columns.
-        FanOutError: it sums rows that a join may double.
-        UnitError: it adds or compares numbers of different units.
+        FanOutError: it counts rows that may be there several times.
+        UnitError: it adds or compares numbers of different units, or has them in one column.
         DefinitionError, DefinitionErrors: what `analyse` refuses: functions, columns, types.
     """
     tree = parse_query(draft.sql, _AT)
@@ -72,6 +76,7 @@ def drafted(draft: ActionDraft, catalog: Catalog) -> Drafted:
     )
     if found.notices:  # a person may want this; of a model it is a fault, and no run shows it each time
         raise RequestShapeError(found.notices[0].message, hint=found.notices[0].hint)
+    notes = _notes_on_time(found)
     columns = {column.name: column for column in found.columns}
     named = [*draft.primary_key, *draft.columns, *([draft.event_time] if draft.event_time else [])]
     for name in named:
@@ -85,7 +90,24 @@ def drafted(draft: ActionDraft, catalog: Catalog) -> Drafted:
     query = _over_tables(found.tree, ports)
     types = {name: spark_type(column.type) for name, column in columns.items()}
     composed = Composed(query, types, key, single=False, params={})
-    return Drafted(draft, composed, tuple(name for name in key if columns[name].nullable), is_known)
+    return Drafted(draft, composed, tuple(name for name in key if columns[name].nullable), is_known, notes)
+
+
+def _notes_on_time(found: CheckedQuery) -> tuple[str, ...]:
+    """What a person should know of a query that reads the time.
+
+    Raises:
+        RequestShapeError: the time becomes a value of rows, which do not change when it goes on.
+    """
+    clocks = [node for node in found.tree.find_all(exp.Func) if is_clock(node)]
+    if not clocks:
+        return ()
+    if not found.decides_by_clock:
+        raise RequestShapeError(
+            f"{short(clocks[0])} is the time of the epoch that wrote a row, and the row stays as it is",
+            hint="take a time of the rows, or leave it to the query that reads the table",
+        )
+    return (f"the result changes as time goes on, for it reads {short(clocks[0])}: the whole table is computed again",)
 
 
 def _ports(tree: exp.Query, catalog: Catalog) -> dict[str, str]:

@@ -47,13 +47,13 @@ def propose_draft(
         StreamhouseError: names that a table cannot have.
     """
     draft, answer = found.draft, found.composed
-    notes = list(draft.assumptions)
+    notes = [*draft.assumptions, *found.notes]
     base = Proposal(
         id=proposal_id(wish, None),
         wish=wish,
         status=Status.PROPOSED,
         sentence=draft.description,
-        assumptions=draft.assumptions,
+        assumptions=tuple(notes),
         sql=_plain_sql(found),
         planner="model",
     )

@@ -68,6 +68,7 @@ def test_sql_with_other_tables_or_functions_is_refused(sql, code, shared):
         ("SELECT note, store_id, COUNT(*) AS c FROM ods.sales GROUP BY note, store_id", "note", "SH705"),
         ("SELECT note, COUNT(*) AS c FROM ods.sales GROUP BY note, store_id", "note", "SH705"),
         ("SELECT note, COUNT(*) AS c FROM ods.sales GROUP BY note", "nothing", "SH202"),
+        ("SELECT id, cents FROM ods.sales", "cents", "SH705"),
     ],
 )  # fmt: skip
 def test_sums_over_doubled_rows_and_keys_that_rows_share_are_refused(sql, key, code, shared):
@@ -85,7 +86,8 @@ def test_sums_over_doubled_rows_and_keys_that_rows_share_are_refused(sql, key, c
          "note", True),
         (GROUPED_FIRST, "kind", True),
         ("SELECT id, cents FROM ods.sales", "id", True),
-        ("SELECT id, cents FROM ods.sales", "cents", False),
+        ("SELECT note, cents FROM ods.sales QUALIFY ROW_NUMBER() OVER (PARTITION BY note ORDER BY id) = 1", "note",
+         False),
         ("SELECT DISTINCT note FROM ods.sales", "note", True),
     ],
 )  # fmt: skip
