@@ -12,7 +12,15 @@ import pytest
 from streamhouse.errors import SchemaConflictError, StoreError, WriteRefusedError
 from streamhouse.model.table import NULL_BITS, Column, Table
 from streamhouse.stores.arrow import arrow_schema
-from streamhouse.stores.base import Changes, FilteredStore, LoggedStore, ShapedStore, Store, WriteContext
+from streamhouse.stores.base import (
+    Changes,
+    FilteredStore,
+    LoggedStore,
+    PartitionedStore,
+    ShapedStore,
+    Store,
+    WriteContext,
+)
 from streamhouse.stores.where import RowCondition
 
 Make = Callable[..., Table]
@@ -258,12 +266,61 @@ def test_a_reader_that_knows_another_plan_reads_the_same(store: Store, make_tabl
     assert store.read_state(newer).to_pylist() == [{"a": "", "v": 1}], "its own flow was not applied yet"
 
 
-def test_rows_are_not_written_where_null_has_no_place(store: Store, make_table: Make) -> None:
-    if store.tier == "cold":
-        pytest.skip("it stores NULL as it is")
+def test_a_table_that_was_made_before_takes_rows_without_null(store: Store, make_table: Make) -> None:
     plain = make_table(a="string", v="bigint", key=("a",))
     store.create(plain)
     newer = plain.model_copy(update={"null_keys": ("a",)})
-    with pytest.raises(SchemaConflictError, match="a key that is never NULL"):
+    store.create(newer)  # as at each start
+    with pytest.raises(WriteRefusedError, match="made before it could take them"):
         store.write(newer, changes(newer, [{"a": None, "v": 1}]), WriteContext("flow/segment", 0))
-    assert store.read_state(plain).num_rows == 0
+    store.write(newer, changes(newer, [{"a": "", "v": 1}]), WriteContext("flow/segment", 0))
+    wider = newer.model_copy(update={"columns": (*newer.columns, Column(name="w", type="int"))})
+    store.add_columns(wider)
+    assert store.read_state(wider).to_pylist() == [{"a": "", "v": 1, "w": None}]
+    assert [column.name for column in store.columns(plain.name) or ()] == ["a", "v", "w"]
+
+
+LAST = date.max  # what stands for a day that is NULL
+PARTS = [(day, city) for day in (None, LAST, date(2026, 3, 1)) for city in (None, "null", "a")]
+
+
+@pytest.mark.parametrize("key", [("day", "city", "k"), ()], ids=["keyed", "log"])
+def test_a_partition_may_be_null(store: Store, make_table: Make, key: tuple[str, ...]) -> None:
+    made = make_table(k="bigint", day="date", city="string", v="bigint", key=key)
+    parted = {"partition_by": ("day", "city"), "null_keys": ("day", "city"), "bucket_key": ()}
+    table = Table.model_validate({**made.model_dump(), **parted})
+    store.create(table)
+    start = store.end(table)
+    listed = [{"k": n % 2, "day": day, "city": city, "v": n} for n, (day, city) in enumerate(PARTS * 2)]
+
+    def plain(rows: pa.Table) -> list[str]:
+        return sorted(map(repr, rows.to_pylist()))
+
+    store.write(
+        table, Changes(pa.Table.from_pylist(listed, schema=arrow_schema(table.columns))), WriteContext("f/s", 0)
+    )
+    wanted = sorted(map(repr, listed))
+    middle = store.end(table)
+    assert plain(store.read_state(table)) == wanted
+    assert plain(store.read_changes(table, start, middle).upserts) == wanted
+    again = [row | {"v": 100} for row in listed if row["day"] is None]
+    store.write(table, Changes(pa.Table.from_pylist(again, schema=arrow_schema(table.columns))), WriteContext("f/s", 1))
+    kept = [row for row in listed if row["day"] is not None] if key else listed
+    assert plain(store.read_state(table)) == sorted(map(repr, [*kept, *again])), "a row of a key is one row"
+    assert plain(store.read_changes(table, middle, store.end(table)).upserts) == sorted(map(repr, again))
+    if isinstance(store, FilteredStore):
+        for name, value in (("city", "a"), ("day", LAST)):
+            found = store.read_where(table, None, table.column_names, [RowCondition(name, "=", (value,))])
+            have = [row for row in [*kept, *again] if row[name] == value]
+            assert set(map(repr, have)) <= set(plain(found))
+        for operator in ("is null", "is not null"):
+            found = store.read_where(table, None, table.column_names, [RowCondition("city", operator)])
+            have = [row for row in [*kept, *again] if (row["city"] is None) is (operator == "is null")]
+            assert set(map(repr, have)) <= set(plain(found))
+    if isinstance(store, PartitionedStore):
+        assert (LAST, "null") in store.partitions(table)
+        aged = [one for one in store.partitions(table) if one[0] == date(2026, 3, 1)]
+        assert sorted(aged) == [(date(2026, 3, 1), "a"), (date(2026, 3, 1), "null")]
+        assert sorted(store.drop_partitions(table, aged)) == sorted(aged)
+        left = [row for row in [*kept, *again] if row["day"] != date(2026, 3, 1)]
+        assert plain(store.read_state(table)) == sorted(map(repr, left))

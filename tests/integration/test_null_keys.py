@@ -1,4 +1,4 @@
-"""Group keys that are NULL: after each part of the rows, every tier has what one batch of Spark gives."""
+"""Keys and partitions that are NULL: after each part of the rows, every tier has what one batch of Spark gives."""
 
 import pytest
 
@@ -35,6 +35,19 @@ TOTALS = "{customer: string, cents: bigint, n: bigint}"
 BOTH = f"{{orders: {ORDERS}, customers: {CUSTOMERS}}}"
 ACTIONS = {
     "keep_orders": ("ingest", f"{{orders: {ORDERS}}}", "order_id", "SELECT order_id, customer, cents FROM orders"),
+    "dated": (
+        "ingest",
+        f"{{orders: {ORDERS}}}",
+        "day, order_id",
+        "SELECT order_id, CASE WHEN cents > 50 THEN DATE'2026-01-01' WHEN cents > 20 THEN DATE'9999-12-31' END AS day,"  # noqa: ISC004  one query in two lines
+        " cents FROM orders",
+    ),
+    "logged": (
+        "ingest",
+        f"{{orders: {ORDERS}}}",
+        "",
+        "SELECT order_id, CASE WHEN cents > 50 THEN 1 WHEN cents > 20 THEN 0 END AS part, customer FROM orders",
+    ),
     "keep_customers": ("ingest", f"{{rows: {CUSTOMERS}}}", "customer", "SELECT customer, city FROM rows"),
     "seen": (
         "ingest",
@@ -96,6 +109,8 @@ sources:
   orders: {{files: {{path: data/orders/*.csv, columns: {ORDERS}}}}}
   customers: {{files: {{path: data/customers/*.csv, columns: {CUSTOMERS}}}}}
 tables:
+  ods.nk_dated: {{partition_by: [day], tiers: {{hot: forever, warm: 30d, cold: forever}}}}
+  ods.nk_log: {{partition_by: [part], tiers: {{hot: 7d, warm: 30d, cold: forever}}}}
   ods.nk_seen: {{tiers: {{hot: 7d, warm: 30d, cold: forever}}}}
   dws.nk_totals: {{tiers: {{hot: 7d, warm: 30d, cold: forever}}}}
   dws.nk_cities: {{tiers: {{cold: forever}}}}
@@ -103,6 +118,8 @@ tables:
   dwd.nk_pairs: {{tiers: {{warm: forever}}}}
 steps:
   - {{use: keep_orders, reads: {{orders: orders}}, writes: ods.nk_orders}}
+  - {{use: dated, reads: {{orders: orders}}, writes: ods.nk_dated}}
+  - {{use: logged, reads: {{orders: orders}}, writes: ods.nk_log}}
   - {{use: keep_customers, reads: {{rows: customers}}, writes: ods.nk_customers}}
   - {{use: seen, reads: {{orders: orders}}, writes: ods.nk_seen}}
   - {{use: totals, reads: {{orders: ods.nk_orders}}, writes: dws.nk_totals}}
@@ -115,10 +132,10 @@ steps:
   - {{use: both, reads: {{totals: dws.nk_totals, seen: ods.nk_seen}}, writes: ads.nk_both}}
 """
 PARTS = [
-    (["1,ann,60", "2,,60", "3,bob,10", "4,,5"], ["ann,oslo", "bob,rome", "eve,"]),
+    (["1,ann,60", "2,,60", "3,bob,10", "4,,5", ",zed,8", "0,zed,40"], ["ann,oslo", "bob,rome", "eve,"]),
     (["2,ann,60", "3,,200"], ["bob,oslo"]),  # one order leaves the group of NULL, and one comes
-    (["3,bob,1", "4,ann,30"], []),  # nothing is left of it
-    (["5,new,70", "1,,99"], ["new,"]),  # it comes back
+    (["3,bob,1", "4,ann,30", ",zed,9"], []),  # nothing is left of it; the last row without a key is another
+    (["5,new,70", "1,,99", ",,"], ["new,"]),  # it comes back
     ([], ["eve,bern", "new,oslo"]),
 ]
 
@@ -157,6 +174,10 @@ def test_every_tier_has_what_the_batch_gives(project, spark, fluss):
         assert {step.strategy for step in plan.steps} == set(Strategy)
         nulls = {name: table.null_keys for name, table in plan.tables.items() if table.null_keys}
         assert nulls == {
+            "ods.nk_orders": ("order_id",),
+            "ods.nk_customers": ("customer",),
+            "ods.nk_dated": ("day", "order_id"),
+            "ods.nk_log": ("part",),
             "ods.nk_seen": ("customer",),
             "dws.nk_totals": ("customer",),
             "dws.nk_cities": ("city",),

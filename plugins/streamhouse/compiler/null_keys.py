@@ -7,15 +7,12 @@ from sqlglot import exp
 from streamhouse.errors import (
     Location,
     OutputColumnError,
-    PartitionError,
     StrategyError,
     StreamhouseError,
     TypeMismatchError,
 )
 from streamhouse.model.action import Expectation
 from streamhouse.model.table import NULL_BITS, Column
-from streamhouse.model.types import Strategy
-from streamhouse.sql.classify import Classification
 from streamhouse.sql.dialect import parse_condition
 from streamhouse.sql.schema import CheckedQuery
 from streamhouse.sql.totals import totals_like_nulls
@@ -23,28 +20,24 @@ from streamhouse.sql.totals import totals_like_nulls
 _MOST = 63  # bits of a bigint that has no sign
 
 
-def null_keys(how: Classification, columns: Collection[Column], expect: Mapping[str, Expectation]) -> tuple[str, ...]:
+def null_keys(key: Sequence[str], columns: Collection[Column], expect: Mapping[str, Expectation]) -> tuple[str, ...]:
     """The columns of the key in which a row of the result may have NULL, and is written with it.
 
-    None where each row is taken as it comes and its key is only declared: such a key names the row, and of two rows
-    without a name nobody can say whether they are one. There a NULL is refused.
+    NULL is a value of a key like any other, also of one that is only declared: of the rows that have it, the last wins.
 
     Args:
-        how: The step.
+        key: Primary key of the table; of a log the columns that it is partitioned by.
         columns: Of the result, as its SQL gives them.
         expect: Of the step: a condition that keeps NULL out of the table counts.
     """
-    if how.strategy is Strategy.MAP and not how.key_columns:
-        return ()
     may_be = {column.name for column in columns if column.nullable} - _kept_out(expect)
-    return tuple(name for name in how.primary_key if name in may_be)
+    return tuple(name for name in key if name in may_be)
 
 
 def null_key_errors(
     table: str,
     key: Collection[str],
     nulls: Sequence[str],
-    partition_by: Collection[str],
     columns: Collection[Column],
     at: Location,
 ) -> Iterator[StreamhouseError]:
@@ -52,18 +45,13 @@ def null_key_errors(
 
     Args:
         table: Its name.
-        key: Its primary key.
+        key: As of `null_keys`.
         nulls: From `null_keys`.
-        partition_by: Columns that it is partitioned by.
         columns: All of them.
         at: Where the flow says something of the table.
     """
-    for name in (name for name in partition_by if name in nulls):
-        cause = f"{table} is partitioned by {name}, which may be NULL, and no partition has that name"
-        hint = f"write COALESCE({name}, …) AS {name} in SELECT and GROUP BY, or declare its source column 'not null'"
-        yield PartitionError(cause, at=at, hint=hint)
-    if nulls and any(column.name == NULL_BITS for column in columns):
-        cause = f"{table} has a column {NULL_BITS}, a name that stores need for themselves, as its key may be NULL"
+    if any(column.name == NULL_BITS for column in columns):
+        cause = f"{table} has a column {NULL_BITS}, a name that stores need for themselves"
         yield OutputColumnError(cause, at=at, hint="give the column another name")
     if nulls and len(key) > _MOST:
         cause = f"{table} has a key of {len(key)} columns of which {nulls[0]} may be NULL, and stores take {_MOST} then"

@@ -13,7 +13,7 @@ def joined(known: Table | None, part: Table) -> Table:
     if known is None:
         return part
     names, own = set(known.column_names), {column.name: column for column in part.columns}
-    nulls = tuple(name for name in known.primary_key if name in known.null_keys or name in part.null_keys)
+    nulls = tuple(name for name in known.identifying if name in known.null_keys or name in part.null_keys)
     columns = tuple(own[c.name] if c.name in nulls and c.name in own and not c.nullable else c for c in known.columns)
     columns = (*columns, *(c for c in part.columns if c.name not in names))
     return known.model_copy(update={"columns": columns, "null_keys": nulls})

@@ -122,7 +122,8 @@ def _plan_step(
         without[Strategy.DELTA] = "expectations judge only the rows that LIMIT leaves"
         how = chosen(without)
     shared = options.merge_engine is MergeEngine.PARTIAL_UPDATE
-    nulls = null_keys(how, query.columns, expect)
+    partition_by = _lower(options.partition_by)
+    nulls = null_keys(how.primary_key or partition_by, query.columns, expect)
     columns = tuple(
         column_of(c.name, c.type, c.name in nulls if c.name in how.primary_key else c.nullable or shared)
         for c in query.columns
@@ -132,7 +133,7 @@ def _plan_step(
             *engine_errors(step, flow, options, how, inputs, columns),
             *partition_errors(step.writes, options, columns, how.primary_key, partitions_at),
             *total_errors(step.writes, query, how.primary_key, nulls, action.sql_at),
-            *null_key_errors(step.writes, how.primary_key, nulls, _lower(options.partition_by), columns, partitions_at),
+            *null_key_errors(step.writes, how.primary_key or partition_by, nulls, columns, partitions_at),
         ]
     )
     table = _table(step, action, columns, how, options, options_at).model_copy(update={"null_keys": nulls})

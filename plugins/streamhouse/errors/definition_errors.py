@@ -313,9 +313,8 @@ class PartitionError(DefinitionError):
 
     Cause:
         `partition_by` names a column that is not part of the primary key, is the whole key, is also a
-        bucket key, or has a type by which tables cannot be partitioned, or is a column of the key that may
-        be NULL. Or it names a text, the table has a hot tier, and the text may be one by which Fluss names
-        no partition, such as `São Paulo`.
+        bucket key, or has a type by which tables cannot be partitioned. Or it names a text, the table has a
+        hot tier, and the text may be one by which Fluss names no partition, such as `São Paulo`.
 
     Example:
         flows/f.yaml:18:29: SH217 dws.spent is partitioned by its whole primary key, so each partition would have one row

@@ -100,10 +100,10 @@ class WriteRefusedError(StoreError):
     """A store refuses rows: a null key, a value that does not fit, two rows of one key.
 
     Cause:
-        A row that is taken by its declared key has no value in a column of it, a row has no value in a column
-        that its table is partitioned by, or a value that its column cannot store; or a result that is computed
-        as a whole has two different rows of one key, of which neither could win. No row of the epoch is recorded
-        as written. Groups and joined rows may have NULL in their key; see docs/tiers.md.
+        A row has no value in a column of the key, or that its table is partitioned by, and the stored table takes
+        none there; or it has a value that its column cannot store; or a result that is computed as a whole has
+        two different rows of one key, of which neither could win. No row of the epoch is recorded as written.
+        A table that was made by an earlier version takes no NULL in its key; see docs/tiers.md.
 
     Example:
         SH405 2 rows for dwd.sales have no basket_id, which is part of its primary key

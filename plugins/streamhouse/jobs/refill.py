@@ -267,7 +267,8 @@ class Refill:
         if table.ages_by is None or table.keeps_all(Tier.HOT):
             return rows
         oldest = (datetime.now(UTC) - retention_of(table, Tier.HOT)).date()
-        return rows.where(F.col(table.ages_by) >= F.lit(oldest))
+        day = F.col(table.ages_by)
+        return rows.where(day.isNull() | (day >= F.lit(oldest)))
 
     def _lacks(self, one: Missing, rows: "DataFrame", tier: Tier) -> Changes:
         """What a copy has not that another one, which reaches further, has."""

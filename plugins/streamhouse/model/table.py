@@ -85,7 +85,7 @@ class Table(Frozen):
     name: str = Field(pattern=TABLE_NAME)
     columns: tuple[Column, ...] = Field(min_length=1)
     primary_key: tuple[str, ...] = ()  # empty: an append-only log table
-    null_keys: tuple[str, ...] = Field(  # columns of the primary key in which rows may have NULL, a key like any other
+    null_keys: tuple[str, ...] = Field(  # columns of `identifying` in which rows may have NULL, a value like any other
         default=(), exclude_if=lambda names: not names
     )
     bucket_key: tuple[
@@ -123,6 +123,11 @@ class Table(Frozen):
             if column.name == name:
                 return column
         raise KeyError(name)
+
+    @property
+    def identifying(self) -> tuple[str, ...]:
+        """The columns by which rows find their place: the primary key; of a log those that it is partitioned by."""
+        return self.primary_key or self.partition_by
 
     @property
     def hashed(self) -> tuple[str, ...]:
@@ -203,10 +208,8 @@ class Table(Frozen):
         # Tiering copies bucket to bucket without a shuffle, so hot and warm must hash alike.
         if self.primary_key and (stray := sorted(set(self.bucket_key) - set(self.primary_key))):
             raise ValueError(f"bucket_key has {stray}, which primary_key lacks")
-        if self.primary_key and (stray := sorted(set(self.null_keys) - set(self.primary_key))):
-            raise ValueError(f"null_keys has {stray}, which primary_key lacks")
-        if stray := sorted(set(self.null_keys) & set(self.partition_by)):
-            raise ValueError(f"null_keys has {stray}, by which the table is partitioned")
+        if stray := sorted(set(self.null_keys) - set(self.identifying)):
+            raise ValueError(f"null_keys has {stray}, by which no row finds its place")
         self._partitions_are_columns()
         if self.merge:
             self._merges_all_values(names)

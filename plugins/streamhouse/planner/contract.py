@@ -4,19 +4,11 @@ from typing import Any
 
 from streamhouse.planner.catalog import Catalog, CatalogColumn
 from streamhouse.planner.compose import Composed
-from streamhouse.planner.naming import innermost
 from streamhouse.planner.request import Arithmetic, Block, ColumnRef, Cut, Measure, Request, Scalar
 from streamhouse.planner.sentence import derived_words, measure_words, scalar_words
 
 _KEEPS_UNIT = frozenset({"sum", "avg", "min", "max", "median", "percentile", "first", "last", "stddev"})
 _TIMES = frozenset({"timestamp", "timestamp_ntz", "date"})
-
-
-def nullable_key(request: Request, composed: Composed, catalog: Catalog) -> tuple[str, ...]:
-    """Columns of the key that may be NULL: those that no primary key and no contract keeps from it."""
-    block = request.block
-    dimensions = {one.name: one.of for one in block.dimensions}
-    return tuple(name for name in composed.key if name in dimensions and _may_be_null(dimensions[name], block, catalog))
 
 
 def meanings(request: Request, composed: Composed, catalog: Catalog) -> dict[str, dict[str, Any]]:
@@ -37,21 +29,14 @@ def meanings(request: Request, composed: Composed, catalog: Catalog) -> dict[str
     }
 
 
-def expectations(
-    effective_request: Request, request: Request, composed: Composed, catalog: Catalog
-) -> dict[str, dict[str, Any]]:
-    """Name → expectation: rows without a key are kept out, shares and counts lie where they can lie.
+def expectations(request: Request, composed: Composed) -> dict[str, dict[str, Any]]:
+    """Name → expectation: shares and counts lie where they can lie.
 
     Args:
-        effective_request: Over the tables that are read.
-        request: As the wish says, of which `effective_request` may be a shorter way.
-        composed: The query of `effective_request`.
-        catalog: Has the tables that are read.
+        request: As the wish says.
+        composed: A query that answers it.
     """
     found: dict[str, dict[str, Any]] = {}
-    if unknown := nullable_key(effective_request, composed, catalog):
-        check = " AND ".join(f"{name} IS NOT NULL" for name in unknown)
-        found["key_is_known"] = {"check": check, "on_violation": "quarantine"}
     for measure in request.block.measures:
         if measure.function in ("count", "count distinct") and measure.named is None:
             found[f"{measure.name}_is_not_negative"] = {"check": f"{measure.name} >= 0", "on_violation": "warn"}
@@ -61,7 +46,7 @@ def expectations(
             # Sums of doubles may end a little above: a warning for the last digit would be none of use.
             check = f"{derived.name} IS NULL OR {derived.name} BETWEEN 0 AND {most} + 0.000001"
             found[f"{derived.name}_is_a_share"] = {"check": check, "on_violation": "warn"}
-    return {name: one for name, one in found.items() if name.rpartition("_is_")[0] in {*composed.columns, "key"}}
+    return {name: one for name, one in found.items() if name.rpartition("_is_")[0] in composed.columns}
 
 
 def event_time(request: Request, composed: Composed, catalog: Catalog) -> str | None:
@@ -131,18 +116,4 @@ def _described(of: Scalar, block: Block, catalog: Catalog) -> str:
     return scalar_words(of)
 
 
-def _may_be_null(of: Scalar, block: Block, catalog: Catalog) -> bool:
-    if isinstance(of, Cut):
-        return _may_be_null(of.of, block, catalog)
-    if not isinstance(of, ColumnRef):
-        return True
-    if block.inner is not None and not of.role:
-        inner = {one.name: one.of for one in block.inner.dimensions}
-        return of.column not in inner or _may_be_null(inner[of.column], block.inner, catalog)
-    found = column_of(of, block, catalog)
-    table = catalog.tables.get(innermost(block).base or "")
-    own = not of.role and table is not None and of.column in table.primary_key
-    return not own and (found is None or found.nullable or bool(of.role))
-
-
-__all__ = ["column_of", "event_time", "expectations", "meanings", "measure_unit", "nullable_key", "unit_of"]
+__all__ = ["column_of", "event_time", "expectations", "meanings", "measure_unit", "unit_of"]

@@ -14,7 +14,7 @@ from streamhouse.planner.action_text import NewAction, ports_of
 from streamhouse.planner.catalog import Catalog
 from streamhouse.planner.check_request import check_request
 from streamhouse.planner.compose import Composed, composed
-from streamhouse.planner.contract import event_time, expectations, meanings, nullable_key
+from streamhouse.planner.contract import event_time, expectations, meanings
 from streamhouse.planner.cost import cost_of
 from streamhouse.planner.flow_text import new_flow, with_freshness, with_step
 from streamhouse.planner.freshness import FreshnessEstimate, freshness_estimate
@@ -158,10 +158,6 @@ def _proposed(base: Proposal, request: Request, space: Workspace, flow: str | No
     )
     if not action.key and not _appends(effective_request, catalog):
         return without_table(base.model_copy(update={"assumptions": tuple(notes)}))
-    if unknown := nullable_key(effective_request, wanted.composed, catalog):
-        notes.append(
-            f"a key cannot be NULL: rows without {' or '.join(unknown)} go to the quarantine table, not to {table}"
-        )
     home = flow or home_of(tuple(action.reads.values()), catalog, space, table)
     reads: dict[str, Any] = dict(action.reads)
     looked_up = [port for port, name in reads.items() if not action.key and name != effective_request.block.base]
@@ -217,7 +213,7 @@ def _new_action(
         key=found.key,
         event_time=event_time(effective_request, found, catalog),
         columns=meanings(request, found, space.catalog),
-        expect=expectations(effective_request, request, found, catalog),
+        expect=expectations(request, found),
     )
 
 

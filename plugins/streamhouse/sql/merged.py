@@ -200,7 +200,7 @@ class _MergedWriter:
             *_others(left.shown, [mine for mine, _ in pairs]),
             *_others(right.shown, [theirs for _, theirs in pairs]),
         ]
-        return _From([*merged, *rest], [*left.hidden, *right.hidden, *hidden])
+        return _From([*merged, *rest], [*hidden, *left.hidden, *right.hidden])  # the order that `x.*` shows them in
 
     def _pairs(self, left: _From, right: _From, join: exp.Join) -> list[tuple[_Shown, _Shown]]:
         """What the join compares: Spark takes the first column of a name."""

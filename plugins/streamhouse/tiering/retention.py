@@ -43,7 +43,8 @@ def outlived(table: Table, tier: Tier, stored: Sequence[Partition], now: datetim
     if table.ages_by is None or retention == FOREVER:
         return []
     place = table.partition_by.index(table.ages_by)
-    return [one for one in stored if _end(cast("date", one[place])) + retention < now]
+    last = now - retention  # days after the last that a calendar has are no dates
+    return [one for one in stored if _begin(cast("date", one[place])) < last - timedelta(days=1)]
 
 
 def upcoming(table: Table, stored: Sequence[Partition], now: datetime) -> list[Partition]:
@@ -105,5 +106,5 @@ def earliest(positions: Sequence[Position]) -> Position:
     return {key: min(one[key] for one in positions) for key in positions[0] if all(key in one for one in positions)}
 
 
-def _end(day: date) -> datetime:
-    return datetime.combine(day, time(), tzinfo=UTC) + timedelta(days=1)
+def _begin(day: date) -> datetime:
+    return datetime.combine(day, time(), tzinfo=UTC)

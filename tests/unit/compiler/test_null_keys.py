@@ -4,7 +4,7 @@ import pytest
 
 from streamhouse.compiler.diff import diff
 from streamhouse.compiler.shared import joined
-from streamhouse.errors import DefinitionError, DefinitionErrors, PartitionError, StrategyError
+from streamhouse.errors import DefinitionError, DefinitionErrors, StrategyError
 from streamhouse.model.outcome import Outcome
 from streamhouse.model.plan import FlowPlan
 from tests.unit.compiler.test_outcomes import AGE, plans
@@ -31,7 +31,7 @@ INPUT = "rows: {id: bigint, shop: string, day: date, cents: bigint}"
 
 @pytest.fixture
 def planned(tmp_path):
-    def make(sql, *, output="", expect="", table="tiers: {hot: 7d, warm: forever}", rows=ROWS) -> FlowPlan:
+    def make(sql, *, output="", expect="", table="tiers: {hot: 7d, warm: forever}", rows=ROWS, keep=KEEP) -> FlowPlan:
         for folder in ("actions", "flows"):
             (tmp_path / folder).mkdir(exist_ok=True)
         inputs, reads = INPUT, "rows: ods.kept"
@@ -39,7 +39,7 @@ def planned(tmp_path):
             inputs, reads = f"{INPUT}, others: {INPUT[6:]}", "rows: ods.kept, others: ods.kept"
         action = ACTION.format(inputs=inputs, output=output, expect=expect, sql=sql)
         (tmp_path / "actions" / "take.sql").write_text(action)
-        (tmp_path / "actions" / "keep.sql").write_text(KEEP)
+        (tmp_path / "actions" / "keep.sql").write_text(keep)
         (tmp_path / "flows" / "f.yaml").write_text(FLOW.format(reads=reads, table=table))
         (tmp_path / "sources.yaml").write_text(f"f: {{rows: {rows}, shops: {rows}}}\n")
         return plans(tmp_path)["f"]
@@ -75,10 +75,13 @@ def test_null_keys_are_those_that_the_query_may_give(planned):
         assert all(table.column(name).nullable == (name in wanted) for name in table.primary_key), sql
 
 
-def test_the_declared_key_of_rows_that_are_taken_one_by_one_has_no_null(planned):
-    plan = planned(f"SELECT shop, {SUMS} GROUP BY shop", rows=ROWS.replace(" not null", ""))
-    assert plan.tables["ods.kept"].null_keys == ()
-    assert plan.tables["ods.kept"].column("id").nullable is False
+def test_the_declared_key_of_rows_that_are_taken_one_by_one_may_be_null(planned):
+    for rows, wanted in ((ROWS, ()), (ROWS.replace(" not null", ""), ("id",))):
+        plan = planned(f"SELECT shop, {SUMS} GROUP BY shop", rows=rows)
+        assert plan.tables["ods.kept"].null_keys == wanted
+        assert plan.tables["ods.kept"].column("id").nullable is bool(wanted)
+        copied = planned("SELECT id, cents FROM rows", rows=rows).tables["dws.t"]
+        assert (copied.primary_key, copied.null_keys) == (("id",), wanted), "the key goes through each step"
 
 
 def test_an_expectation_keeps_null_out(planned):
@@ -95,15 +98,54 @@ def test_an_expectation_keeps_null_out(planned):
         assert plan.tables["dws.t"].null_keys == wanted, rule
 
 
-def test_no_partition_is_null(planned):
-    table = "partition_by: [day], tiers: {warm: forever}"
-    sql = f"SELECT shop, day, {SUMS} GROUP BY shop, day"
-    with pytest.raises(PartitionError, match=r"dws.t is partitioned by day, which may be NULL") as refused:
-        planned(sql, table=table)
-    assert str(refused.value.at).startswith("flows/f.yaml:6:")
-    assert "COALESCE(day" in (refused.value.hint or "")
+def test_a_partition_may_be_null(planned):
+    table = "partition_by: [day], tiers: {hot: 7d, warm: forever}"
+    may_be = planned(f"SELECT shop, day, {SUMS} GROUP BY shop, day", table=table)
+    assert may_be.tables["dws.t"].null_keys == ("shop", "day")
     sure = planned(f"SELECT shop, day, {SUMS} WHERE day IS NOT NULL GROUP BY shop, day", table=table)
     assert sure.tables["dws.t"].null_keys == ("shop",)
+
+
+def test_a_partition_of_a_log_may_be_null(planned):
+    keep, table = KEEP.replace("output: {primary_key: [id]}\n", ""), "partition_by: [day]"
+    log = "SELECT cents, day FROM rows"
+    may_be, sure = (
+        planned(sql, keep=keep, table=table).tables["dws.t"] for sql in (log, f"{log} WHERE day IS NOT NULL")
+    )
+    assert (may_be.primary_key, may_be.null_keys, sure.null_keys) == ((), ("day",), ())
+
+
+def older(plan):
+    """The plan as a version applied it to which no key that a row names, and no partition, could be NULL."""
+
+    def less(step):
+        table = step.writes
+        columns = tuple(
+            c.model_copy(update={"nullable": c.nullable and c.name not in table.primary_key}) for c in table.columns
+        )
+        return step.model_copy(update={"writes": table.model_copy(update={"columns": columns, "null_keys": ()})})
+
+    segments = tuple(one.model_copy(update={"steps": tuple(map(less, one.steps))}) for one in plan.segments)
+    return plan.model_copy(update={"segments": segments})
+
+
+def test_a_version_that_lets_more_keys_be_null_rebuilds_nothing(planned):
+    rows = ROWS.replace(" not null", "")
+    now = planned(f"SELECT shop, {SUMS} GROUP BY shop", rows=rows)
+    found = diff(older(now), now, {}, age=AGE)
+    assert {one.outcome for one in found.steps} == {Outcome.NO_OP}
+    proofs = [finding.proof for one in found.steps for finding in one.findings]
+    assert any("none → (id)" in proof and "until a rebuild" in proof for proof in proofs)
+    assert {one.outcome for one in diff(now, older(now), {}, age=AGE).steps} == {Outcome.NO_OP}
+
+
+def test_a_source_that_promises_less_rebuilds(planned):
+    before, after = (
+        planned(f"SELECT shop, {SUMS} GROUP BY shop", rows=rows) for rows in (ROWS, ROWS.replace(" not null", ""))
+    )
+    for old, new in ((before, after), (after, before)):
+        [step] = [one for one in diff(old, new, {}, age=AGE).steps if one.table == "ods.kept"]
+        assert step.outcome is Outcome.REBUILD
 
 
 TOTALS = [  # grouping, key, further columns, which columns of the key have totals like rows with NULL

@@ -32,6 +32,13 @@ def read(sql: str) -> str:
             "SELECT y.a AS a, z.d AS d FROM x AS x RIGHT JOIN y AS y ON x.a = y.a JOIN z AS z ON y.a = z.a",
         ),
         (
+            "SELECT x.* FROM x FULL JOIN y USING (a) NATURAL FULL JOIN z",
+            (
+                "SELECT x.b AS b, x.a AS a FROM x AS x FULL JOIN y AS y ON x.a = y.a"
+                " FULL JOIN z AS z ON COALESCE(x.a, y.a) = z.a AND x.b = z.b"
+            ),
+        ),
+        (
             "SELECT a, x.b FROM x FULL JOIN y USING (A) LEFT JOIN z USING (a)",
             (
                 "SELECT COALESCE(x.a, y.a) AS a, x.b AS b FROM x AS x FULL JOIN y AS y ON x.a = y.a"

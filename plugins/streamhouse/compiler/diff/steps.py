@@ -39,7 +39,7 @@ def step_findings(
         return [Finding(rule=0, outcome=Outcome.BLOCK, proof=proof, rows=True)]
     found = [*query_findings(edited, was, now), *width_findings(edited, now, before, after)]
     regrouped = any(finding.rule in _GROUPING for finding in found)
-    laid = table_findings(edited, regrouped=regrouped)
+    laid = table_findings(edited, (before, after), regrouped=regrouped)
     relaid = regrouped or any(finding.rule in _LAYOUT and finding.outcome is Outcome.REBUILD for finding in laid)
     found += [*laid, *column_findings(edited, was, now, relaid=relaid)]
     found += expectation_findings(edited)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from streamhouse.compiler.diff.around import Around, computes_the_same
 from streamhouse.compiler.diff.policy import EditedStep
 from streamhouse.compiler.kept import is_former_default
 from streamhouse.model.outcome import Finding, Outcome
@@ -9,14 +10,16 @@ from streamhouse.model.table import Table
 from streamhouse.model.types import format_duration
 
 
-def table_findings(edited: EditedStep, *, regrouped: bool) -> list[Finding]:
+def table_findings(edited: EditedStep, around: tuple[Around, Around], *, regrouped: bool) -> list[Finding]:
     """What differs in the table beside its columns.
 
     Args:
         edited: The step.
+        around: What is around it before and after.
         regrouped: Whether the SQL groups by other keys, which already implies a new primary key.
     """
-    return [*_layout(edited, regrouped=regrouped), *_tiers(edited), *_event_time(edited)]
+    laid = [*_layout(edited, regrouped=regrouped), *_null_keys(edited, around)]
+    return [*laid, *_tiers(edited), *_event_time(edited)]
 
 
 def _layout(edited: EditedStep, *, regrouped: bool) -> Iterator[Finding]:
@@ -27,11 +30,6 @@ def _layout(edited: EditedStep, *, regrouped: bool) -> Iterator[Finding]:
         proof = f"the primary key was ({', '.join(old.primary_key)}), is ({', '.join(new.primary_key)})"
         # Rows that were one, or were replaced, are several now, or the other way round; turned columns change none.
         yield _rebuild(proof) if set(key) == set(new.primary_key) else _other_rows(proof)
-    was_null = {before.get(name, name) for name in old.null_keys if before.get(name, name) in new.primary_key}
-    if was_null != set(new.null_keys) & set(key):
-        proof = f"columns of the primary key that may be NULL: {_names(old.null_keys)} → {_names(new.null_keys)}"
-        # Where NULL is gone, its rows have another key or are no more; where it comes, the rows stay as they are.
-        yield _other_rows(proof) if was_null - set(new.null_keys) else _rebuild(proof)
     if tuple(before.get(name, name) for name in old.bucket_key) != new.bucket_key:
         yield _rebuild(f"the bucket key was ({', '.join(old.bucket_key)}), is ({', '.join(new.bucket_key)})")
     if old.buckets != new.buckets:
@@ -41,6 +39,24 @@ def _layout(edited: EditedStep, *, regrouped: bool) -> Iterator[Finding]:
     if bool(edited.old.part) != bool(edited.new.part):
         yield _other_rows("merge_engine: other steps may or may not write columns of the same row")
     yield from _merging(edited, old, new)
+
+
+def _null_keys(edited: EditedStep, around: tuple[Around, Around]) -> Iterator[Finding]:
+    old, new = edited.old.writes, edited.new.writes
+    before = {was: name for name, was in edited.renames.items()}
+    key = {before.get(name, name) for name in old.identifying}
+    was_null = {before.get(name, name) for name in old.null_keys} & set(new.identifying)
+    if was_null == set(new.null_keys) & key:
+        return
+    what = "primary key" if new.primary_key else "partitions"
+    proof = f"columns of the {what} that may be NULL: {_names(old.null_keys)} → {_names(new.null_keys)}"
+    if computes_the_same(edited.old, edited.new, *around):
+        # A later version lets them be NULL, and no stored row has NULL there.
+        proof += "; nothing of the step changed: the stored table stays as it is, and refuses such rows until a rebuild"
+        yield Finding(rule=29, outcome=Outcome.NO_OP, proof=proof, keeps_values=True)
+    else:
+        # Where NULL is gone, its rows have another key or are no more; where it comes, the rows stay as they are.
+        yield _other_rows(proof) if was_null - set(new.null_keys) else _rebuild(proof)
 
 
 def _names(names: tuple[str, ...]) -> str:

@@ -28,14 +28,12 @@ class Drafted:
 
     Attributes:
         composed: As a composed Request, without parameters.
-        may_be_null: Columns of the key that may be NULL.
         is_key_known: Whether it is known, and not only said, that the key tells rows apart.
         notes: What a person should know of the result.
     """
 
     draft: ActionDraft
     composed: Composed
-    may_be_null: tuple[str, ...]
     is_key_known: bool
     notes: tuple[str, ...] = ()
 
@@ -90,7 +88,7 @@ def drafted(draft: ActionDraft, catalog: Catalog) -> Drafted:
     query = _over_tables(found.tree, ports)
     types = {name: spark_type(column.type) for name, column in columns.items()}
     composed = Composed(query, types, key, single=False, params={})
-    return Drafted(draft, composed, tuple(name for name in key if columns[name].nullable), is_known, notes)
+    return Drafted(draft, composed, is_known, notes)
 
 
 def _notes_on_time(found: CheckedQuery) -> tuple[str, ...]:

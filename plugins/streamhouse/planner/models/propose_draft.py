@@ -84,11 +84,6 @@ def propose_draft(
     action, table = _action(name, found, space), f"{draft.layer.value}.{name}"
     if not found.is_key_known:
         notes.append(f"the model says that {' and '.join(answer.key)} identify rows: nothing proves it")
-    if found.may_be_null:
-        notes.append(
-            f"a key cannot be NULL: rows without {' or '.join(found.may_be_null)} go to the quarantine table, "
-            f"not to {table}"
-        )
     home = flow or home_of(tuple(action.reads.values()), space.catalog, space, table)
     step = {"use": name, "reads": dict(action.reads), "writes": table}
     base = base.model_copy(update={"table": table, "action": name, "flow": home, "assumptions": tuple(notes)})
@@ -111,7 +106,6 @@ def examples_of(draft: ProposalDraft, found: Drafted) -> tuple[dict[str, Any], .
 def _action(name: str, found: Drafted, space: Workspace) -> NewAction:
     draft = found.draft
     sql, inputs, reads = ports_of(found.composed, space.catalog)
-    known = " AND ".join(f"{part} IS NOT NULL" for part in found.may_be_null)
     return NewAction(
         name=name,
         layer=draft.layer,
@@ -123,7 +117,6 @@ def _action(name: str, found: Drafted, space: Workspace) -> NewAction:
         key=found.composed.key,
         event_time=draft.event_time.lower() if draft.event_time else None,
         columns={column.lower(): {"description": text} for column, text in draft.columns.items() if text},
-        expect={"key_is_known": {"check": known, "on_violation": "quarantine"}} if known else None,
     )
 
 

@@ -146,9 +146,9 @@ class FlussStore(Notes):
         except TableMissingError:
             return None
 
-    def stored_key(self, name: str) -> tuple[str, ...]:
-        """The primary key as it is stored; see `null_keys`."""
-        return self._catalog.on_leaders(name, lambda located: located.stored.primary_key)
+    def stored_names(self, name: str) -> tuple[str, ...]:
+        """The columns as they are stored; see `null_keys`."""
+        return self._catalog.on_leaders(name, lambda located: tuple(one.name for one in located.stored.columns))
 
     def identity(self, name: str) -> str | None:
         """See `Store.identity`: its number, which a Fluss that lost everything gives again, and when it was made."""

@@ -40,13 +40,13 @@ _DELETES = pa.schema(
 def partitions_of(table: Table, rows: pa.Table) -> list[Partition] | None:
     """The partitions that rows are in, for `written`; None: it cannot take them.
 
-    It takes those in few partitions.
+    It takes those in few partitions that have a name.
     """
     by = list(table.partition_by)
     found: list[Partition] = [()] if rows.num_rows else []
     if by:
         found = [tuple(row.values()) for row in rows.select(by).group_by(by).aggregate([]).to_pylist()]
-    few = len(found) <= _MOST_PARTITIONS and not any(_NO_VALUE in values for values in found)
+    few = len(found) <= _MOST_PARTITIONS and not any(_NO_VALUE in values or None in values for values in found)
     return found if few else None
 
 

@@ -33,6 +33,7 @@ from streamhouse.stores.iceberg.java import IcebergJava
 from streamhouse.stores.iceberg.stored import (
     TYPES,
     identify,
+    optional,
     refuse_difference,
     shape_of,
     shown_columns,
@@ -43,6 +44,7 @@ from streamhouse.stores.iceberg.stored import (
 from streamhouse.stores.keyed import in_turn, padded, refuse_log, rows_to_write
 from streamhouse.stores.ledger import Ledger, NoLedger, note_table, refuse_lost
 from streamhouse.stores.lock import TableLocks
+from streamhouse.stores.null_keys import refuse_unstorable
 from streamhouse.stores.pace import by_snapshots
 from streamhouse.stores.where import RowCondition
 from streamhouse.stores.widen import missing, with_columns
@@ -333,6 +335,7 @@ class IcebergStore:
             last = snapshots.last_written(stored, context.writer)
             repeated = last is not None and int(last[EPOCH]) >= context.epoch
             if not repeated and (rows.num_rows or context.properties):
+                refuse_unstorable(table, optional(table, stored), rows)
                 self._commit(table, stored, rows, context)
                 stored = self._table(table.name)
                 last = snapshots.last_written(stored, context.writer)
@@ -374,7 +377,7 @@ class IcebergStore:
             if these and covered is not None:
                 these -= self._changed(table, covered)
             if these:
-                partitions.drop(self._java(), stored, table.partition_by, sorted(these))
+                partitions.drop(self._java(), stored, table, sorted(these))
             return sorted(these)
 
     def close(self) -> None:
@@ -420,11 +423,11 @@ class IcebergStore:
         return statements.merge_columns(self._catalog_name, written, _VIEW, _KIND, others, _values(table, rows))
 
     def _partitions(self, table: Table) -> set[Partition]:
-        return partitions.stored(self._spark_provider(), f"{self._catalog_name}.{table.name}", table.partition_by)
+        return partitions.stored(self._spark_provider(), f"{self._catalog_name}.{table.name}", table)
 
     def _changed(self, table: Table, since: Position) -> set[Partition]:
         name, number = f"{self._catalog_name}.{table.name}", since.get(_SNAPSHOT, 0)
-        return partitions.changed(self._spark_provider(), name, table.partition_by, number)
+        return partitions.changed(self._spark_provider(), name, table, number)
 
     def _session(self) -> "SparkSession":
         """This thread's session beside the caller's: settings made for one commit stay out of others."""
@@ -488,4 +491,4 @@ def _refuse_engine(table: Table) -> None:
 def _values(table: Table, rows: pa.Table) -> list[statements.Within]:
     """The partition columns that have few values in `rows`, with these."""
     found = [(name, rows.column(name).unique().to_pylist()) for name in table.partition_by]
-    return [(name, values) for name, values in found if len(values) <= _MOST_VALUES]
+    return [(name, values) for name, values in found if len(values) <= _MOST_VALUES and None not in values]

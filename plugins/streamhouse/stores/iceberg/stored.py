@@ -64,6 +64,11 @@ def identify(java: IcebergJava, table: Table, stored: Any) -> None:
     update.setIdentifierFields(java.texts(table.primary_key)).commit()
 
 
+def optional(table: Table, stored: Any) -> list[str]:
+    """The columns of `table.null_keys` in which the stored table takes NULL; one that was made before takes none."""
+    return [name for name in table.null_keys if stored.schema().findField(name).isOptional()]
+
+
 def stored_version(stored: Any) -> str:
     """Another one whenever the shape may be another one."""
     return f"{stored.uuid()}.{stored.schema().schemaId()}.{stored.spec().specId()}"
@@ -100,12 +105,10 @@ def refuse_difference(table: Table, stored: Any, columns: Sequence[Column]) -> N
     have = [(c.name, c.type) for c in columns]
     wanted = [(c.name, c.type) for c in table.columns]
     by = tuple(field.name() for field in each(stored.spec().fields()))
-    required = [name for name in table.null_keys if not stored.schema().findField(name).isOptional()]
     for what, ours, theirs in (
         ("columns", wanted, have),
         ("primary key", table.primary_key, key_of(stored)),
         ("partitions by", table.partition_by, by),
-        ("NOT NULL in the key", [], required),
     ):
         if ours != theirs:
             raise SchemaConflictError(

@@ -158,10 +158,10 @@ class PaimonStore:
             except TableNotExistException:
                 return None
 
-    def stored_key(self, name: str) -> tuple[str, ...]:
-        """The primary key as it is stored; see `null_keys`."""
+    def stored_names(self, name: str) -> tuple[str, ...]:
+        """The columns as they are stored; see `null_keys`."""
         with translated("reading", name):
-            return tuple(self._stored(name).table_schema.primary_keys)
+            return tuple(field.name for field in self._stored(name).table_schema.fields)
 
     def identity(self, name: str) -> str | None:
         """See `Store.identity`: when its first schema was made, since Paimon names a table by its path only."""

@@ -168,7 +168,6 @@ def test_numbers_of_two_units_are_neither_added_nor_compared(sql, fits):
     assert refused.value.code == "SH704"
 
 
-def test_types_and_columns_that_may_be_null_are_known(shared):
+def test_types_are_known(shared):
     found = _drafted("SELECT note, COUNT(*) AS n FROM ods.sales GROUP BY note", shared, "note")
     assert {name: str(kind) for name, kind in found.composed.columns.items()} == {"note": "string", "n": "bigint"}
-    assert found.may_be_null == ("note",)
