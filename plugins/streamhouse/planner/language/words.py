@@ -31,6 +31,8 @@ NEGATIONS: Final = frozenset(
 )
 """Words that turn what is asked into its opposite: none of them may stay unread."""
 
+QUESTION_WORDS: Final = frozenset({"who", "whom", "whose", "which", "what", "where", "when", "how", "why"})
+
 COMPOUND_HEADS: Final = frozenset({"number", "numbers", "address", "addresses", "name", "names", "code", "codes"})
 """Heads of names of columns: what stands before one is no value."""
 
