@@ -139,8 +139,15 @@ _LIGHT = frozenset(stem(word) for word in (*LIGHT_VERBS, "goes", "does", "use"))
 
 
 def _is_light(words: list[str], at: int) -> bool:
-    """Whether a verb says no more than that rows are there; its opposite is another word."""
+    """Whether a verb says no more than that rows are there; "logged in" and "report to" are others."""
+    if words[at].endswith("ed") and words[at + 1 : at + 2] and words[at + 1] in _PARTICLES and len(words) == at + 2:
+        return False
+    if words[at + 1 : at + 2] == ["to"] and stem(words[at]) == stem("report"):
+        return False
     return stem(words[at]) in _LIGHT and not (words[at].endswith("ing") and words[at - 1 : at] in (["is"], ["are"]))
+
+
+_PARTICLES = frozenset({"in", "out", "up", "off", "on"})
 
 
 def _is_month(word: str, answer: RequestParts) -> bool:
