@@ -42,7 +42,7 @@ def month_span(year: int, month: int, months: int = 1) -> Span:
 
 def year_at(tokens: Tokens, at: int) -> int | None:
     """The year that stands here, from 1900 to 2100."""
-    if at < len(tokens) and tokens[at].kind == "number" and len(tokens[at].text) == 4:
+    if at < len(tokens) and tokens[at].kind == "number" and len(tokens[at].text) == 4 and tokens[at].text.isdigit():
         value = int(tokens[at].word)
         return value if 1900 <= value <= 2100 else None
     return None

@@ -26,13 +26,16 @@ from streamhouse.planner.language.doubtful_times import period_left_out, starts_
 from streamhouse.planner.language.doubtful_verbs import deed_without_rows
 from streamhouse.planner.language.draft import Draft, Noun, When
 from streamhouse.planner.language.mentions import mentions_of
+from streamhouse.planner.language.named_rows import names_rows
 from streamhouse.planner.language.namesakes import one_of_several_measures
 from streamhouse.planner.language.narrow_tables import narrow_table
 from streamhouse.planner.language.place import is_participle
 from streamhouse.planner.language.scope import TIMES
 from streamhouse.planner.language.shape import Shaped
-from streamhouse.planner.language.tokens import Token, stem, stems
-from streamhouse.planner.language.words import ADVERB_GRAINS, GRAINS, SHARES, VERB_NOUNS
+from streamhouse.planner.language.tokens import Token
+from streamhouse.planner.language.two_readings import TWO_READINGS
+from streamhouse.planner.language.unasked import UNASKED
+from streamhouse.planner.language.words import ADVERB_GRAINS, GRAINS, SHARES
 from streamhouse.planner.request import AnyOf, Block, ColumnRef, Condition, Cut, During, Grain, Question, Related
 
 _SURE = 0.8  # how well a word has to name a time
@@ -59,20 +62,6 @@ def _unnamed_rows(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Qu
     return Question(text=f"'{thing}' would be counted over the rows of {base}, which the wish does not name: "
                     f"say what they did, or what was done",
                     phrase=thing)  # fmt: skip
-
-
-def names_rows(draft: Draft, found: Shaped) -> bool:
-    """Whether a word of the wish names the rows of the base: the table, a measure, a verb, or a column of their own."""
-    base, lexicon = found.bench.base, found.bench.places.scope.lexicon
-    own = {column.name for column in base.columns if column.references is None} - set(base.primary_key)
-    if draft.unread:  # a word that only a description has may say what was done to other things than are counted
-        own -= {one.of.column for one in found.block.measures if isinstance(one.of, ColumnRef)}
-    for mention in mentions_of(draft):
-        for sense in mention.senses:
-            if sense.table == base.name and (sense.kind in {"table", "measure", "value"} or sense.column in own):
-                return True
-    said = {noun for word in draft.words for noun in VERB_NOUNS.get(stem(word), ())}
-    return any(sense.table == base.name for noun in said for sense in lexicon.meanings(stems(noun)))
 
 
 def _unnamed_time(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
@@ -207,4 +196,6 @@ _CHECKS = (
     restricted_whole, joined_deeds, starts_then, time_or_value,
     among_rows, measured_twice,
     unnamed_money, percent_of_count, days_of_things, flag_first,
+    *UNASKED,
+    *TWO_READINGS,
 )  # fmt: skip

@@ -17,6 +17,7 @@ from streamhouse.planner.language.words import (
     GRAINS,
     GROUPERS,
     PARTICIPLES,
+    QUESTION_WORDS,
     SUPERLATIVES,
 )
 from streamhouse.planner.request import Grain
@@ -177,12 +178,9 @@ def _within(reader: Reader) -> Time | None:
     return None
 
 
-_QUESTIONS = frozenset({"who", "whom", "whose", "when", "where", "what", "which", "how", "why"})
-
-
 def _goes_on(reader: Reader, joined: str) -> bool:
     """Whether what follows a comma or "and" is one more group, and not a number, a condition or a new clause."""
-    if read_period(reader.tokens, reader.at) or reader.number_here() or reader.word() in _QUESTIONS:
+    if read_period(reader.tokens, reader.at) or reader.number_here() or reader.word() in QUESTION_WORDS:
         return False
     back = reader.at
     group = _one(reader, certain=True)

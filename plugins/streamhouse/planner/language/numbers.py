@@ -138,6 +138,7 @@ def read_ordinal(token: Token, following: Token | None) -> int | None:
     """The place that a word names: "third", "3rd"."""
     if token.word in _ORDINALS:
         return _ORDINALS[token.word]
-    if token.kind == "number" and following and following.glued and following.word in {"st", "nd", "rd", "th"}:
+    whole = token.kind == "number" and token.word.isdigit()
+    if whole and following and following.glued and following.word in {"st", "nd", "rd", "th"}:
         return int(token.word)
     return None

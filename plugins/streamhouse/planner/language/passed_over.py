@@ -15,6 +15,7 @@ from streamhouse.planner.language.request_parts import RequestParts
 from streamhouse.planner.language.tokens import Token, tokenize
 from streamhouse.planner.language.traces import has_trace, options_said
 from streamhouse.planner.language.used import used_by
+from streamhouse.planner.language.words import QUESTION_WORDS
 from streamhouse.planner.request import Request, Understood
 
 Read = Callable[[str], Understood]
@@ -79,10 +80,9 @@ def _open_runs(wish: str, found: Understood, described: list[str], lexicon: Lexi
 
 def _asks_more(words: list[str], at: int) -> bool:
     """A question behind the wish: "and by whom", "and when"."""
-    return words[at] in _QUESTIONS and (at == len(words) - 1 or (words[at] == "whom" and words[at - 1 : at] == ["by"]))
-
-
-_QUESTIONS = frozenset({"who", "whom", "whose", "which", "what", "where", "when", "how", "why"})
+    return words[at] in QUESTION_WORDS and (
+        at == len(words) - 1 or (words[at] == "whom" and words[at - 1 : at] == ["by"])
+    )
 
 
 def _codes(wish: str) -> frozenset[str]:

@@ -88,12 +88,8 @@ def _is_number(word: str, answer: RequestParts) -> bool:
     """Whether a number, or the part of a date, is in the answer; the first of a month begins it."""
     if not word[0].isdigit():
         return False
-    request = answer.request
-    text = request.block.model_dump_json() + (request.ranking.model_dump_json() if request.ranking is not None else "")
-    there = {Decimal(part) for part in re.findall(r"(?<![A-Za-z_])\d+(?:\.\d+)?", text)}
-    there |= {Decimal(int(request.freshness.total_seconds()))} if request.freshness is not None else set()
     parts = [Decimal(part) for part in re.findall(r"\d+(?:\.\d+)?", word.replace(",", ""))]
-    return all(any(part * scale in there for scale in _SCALES) for part in parts)
+    return all(any(part * scale in answer.numbers for scale in _SCALES) for part in parts)
 
 
 _SCALES = tuple(map(Decimal, ("1", "100", "0.01", "1000", "0.001", "60", "3600", "86400")))
@@ -143,8 +139,15 @@ _LIGHT = frozenset(stem(word) for word in (*LIGHT_VERBS, "goes", "does", "use"))
 
 
 def _is_light(words: list[str], at: int) -> bool:
-    """Whether a verb says no more than that rows are there; its opposite is another word."""
+    """Whether a verb says no more than that rows are there; "logged in" and "report to" are others."""
+    if words[at].endswith("ed") and words[at + 1 : at + 2] and words[at + 1] in _PARTICLES and len(words) == at + 2:
+        return False
+    if words[at + 1 : at + 2] == ["to"] and stem(words[at]) == stem("report"):
+        return False
     return stem(words[at]) in _LIGHT and not (words[at].endswith("ing") and words[at - 1 : at] in (["is"], ["are"]))
+
+
+_PARTICLES = frozenset({"in", "out", "up", "off", "on"})
 
 
 def _is_month(word: str, answer: RequestParts) -> bool:

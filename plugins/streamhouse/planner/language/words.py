@@ -31,6 +31,8 @@ NEGATIONS: Final = frozenset(
 )
 """Words that turn what is asked into its opposite: none of them may stay unread."""
 
+QUESTION_WORDS: Final = frozenset({"who", "whom", "whose", "which", "what", "where", "when", "how", "why"})
+
 COMPOUND_HEADS: Final = frozenset({"number", "numbers", "address", "addresses", "name", "names", "code", "codes"})
 """Heads of names of columns: what stands before one is no value."""
 
@@ -133,7 +135,7 @@ GROUPERS: Final = (
     "broken down by", "broken down per", "broken out by", "grouped by", "group by", "split by", "split up by",
     "segmented by", "for each", "for every", "in each", "in every", "at each", "on each", "under each",
     "with each", "via each", "through each", "at every", "of each",
-    "of every", "by each", "per each", "for all", "per", "by", "each", "every", "across", "within each", "from each",
+    "of every", "by each", "per each", "per", "by", "each", "every", "across", "within each", "from each",
     "to each", "on every",
 )  # fmt: skip
 
