@@ -21,6 +21,7 @@ from streamhouse.planner.language.place import (
     UnclearError,
     counts,
 )
+from streamhouse.planner.language.present_time import is_empty_for_now
 from streamhouse.planner.language.scope import TIMES, ReachableTables, is_number, is_quantity, key_column, spoken
 from streamhouse.planner.language.times import when
 from streamhouse.planner.language.tokens import stem, stems
@@ -378,6 +379,7 @@ def _state(bench: Bench, clause: State) -> list[Filter]:
     times = [c for c in bench.base.columns if c.type in TIMES and c.name != bench.base.event_time]
     named = [c for c in times if {p for text in (c.name, *c.synonyms) for p in stems(text)} & stems_of_end]
     found = [c for c in times if _is_described_as_empty(c, clause.word)] or named
+    found = found or [c for c in times if clause.word in {"current", "active"} and is_empty_for_now(c)]
     if not found:
         raise NotPlacedError(clause.phrase)
     if len(found) > 1:

@@ -329,7 +329,10 @@ _TRACES: tuple[tuple[str, Trace], ...] = (
     ("total sum altogether together amount money combined overall up", _sum),
     ("per each every separate separately own", _each),
     (" ".join(GRAINS), _grain),
-    ("change changed changes growth next previous compared against versus vs", _changes),
+    (
+        "change changed changes growth grow grown develop developed evolve next previous compared against versus vs",
+        _changes,
+    ),
     ("under over above below between less more than", _banded),
     ("after before between until till", _lasting),
     ("or either", _either),
