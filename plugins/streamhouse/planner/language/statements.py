@@ -54,8 +54,9 @@ def _restricts(reader: Reader, start: int) -> bool:
 def valued(reader: Reader) -> bool:
     """A noun: a condition when a comparison, a value or a time follows it, else something the wish is about."""
     start = reader.at
-    said = reader.word(-1) in _SAYING or (
-        reader.word(-1) in {"still", "already", "yet", "currently"} and reader.word(-2) in _SAYING
+    said = not reader.asks_what() and (
+        reader.word(-1) in _SAYING
+        or (reader.word(-1) in {"still", "already", "yet", "currently"} and reader.word(-2) in _SAYING)
     )
     noun = reader.noun()
     if noun is None:
