@@ -226,6 +226,7 @@ class Draft:
     verbs: list[Mention] = field(default_factory=list)
     cues: list[str] = field(default_factory=list)
     words: list[str] = field(default_factory=list)  # all words of the wish, in lower case
+    said: tuple[str, ...] = ()  # the word of each token
     subject: Mention | None = None  # a value that the wish begins with, and which no noun follows: "children who …"
     clauses: list[tuple[int, str, int]] = field(default_factory=list)  # token, words, conditions read before it
     orders: list[Mention] = field(default_factory=list)  # what rows are to be sorted by

@@ -56,6 +56,7 @@ def read_wish(tokens: tuple[Token, ...], lexicon: Lexicon, draft: Draft) -> Draf
     reader = Reader(tokens, lexicon, draft)
     draft.listing = any(token.word in _LISTING for token in tokens[:3])
     draft.words = [token.word for token in tokens if token.kind == "word"]
+    draft.said = tuple(token.word for token in tokens)
     draft.openers = [word for word in draft.words[:2] if word in {"which", "what", "whose"}]
     while not reader.done:
         if not _read(reader):

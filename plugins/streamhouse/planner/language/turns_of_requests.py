@@ -39,6 +39,9 @@ TURNS_OF_REQUESTS: tuple[tuple[str, str], ...] = (
     (rf"^(?:please )?(?:tell|warn|alert|notify|inform|page|ping) the (?!average|total|highest|lowest)[a-z]+(?: [a-z]+)? {_WHEN}\b", "warn me when"),
     (r"^(?:please )?(?:warn|alert|notify|inform) the [a-z]+(?: [a-z]+)? (?:about|of) (?=(?:every|each|any|all) )", "warn me about "),
     (rf"^((?:warn|alert|notify|let (?:me|us) know)\b.*?) (?:on|in|within) (?:a|one) single {_PERIOD}\b", r"\1 in a \2"),
+    # where something begins and ends
+    (r"\bwith ((?-i:[A-Z])[\w'-]*(?: (?-i:[A-Z])[\w'-]*)*) as (?:the |their |its )?(?:departure|origin|starting|start) [a-z]+", r"from \1"),
+    (r"\bwith ((?-i:[A-Z])[\w'-]*(?: (?-i:[A-Z])[\w'-]*)*) as (?:the |their |its )?(?:destination|arrival|end|target) [a-z]+", r"to \1"),
     # one number for all
     (rf"^(?!.*\b(?:per|by|each|every)\b)(.+?)[.,;?!]+ (?:just )?(?:one|a single) (?:number|figure|total|sum) (?:is enough|is fine|will do|please|suffices){_END}",
      r"\1"),
