@@ -10,7 +10,7 @@ from streamhouse.planner.language.draft import Draft, Noun
 from streamhouse.planner.language.grouped import dimension_name
 from streamhouse.planner.language.lexicon import Lexicon, Mention
 from streamhouse.planner.language.listed_behind import columns_behind
-from streamhouse.planner.language.listing import Columns, unique_name
+from streamhouse.planner.language.listing import OWN_TEXTS, Columns, unique_name
 from streamhouse.planner.language.place import NotPlacedError
 from streamhouse.planner.language.scope import is_number
 from streamhouse.planner.language.tokens import Token, singular
@@ -32,6 +32,8 @@ _STOPS = frozenset(
     """, ; . ? ! of in on at by from to with without that which who whose where when per each every and or for under
     different distinct unique number count""".split()
 )
+_COUNTS = frozenset({"number", "count", "amount", "sum", "total", "average"})  # "number of flights" counts them
+_DENIED = frozenset({"not", "never", "no", "without", "nobody", "none", "neither", "nor"})
 _FARTHEST = 4  # words between "of" and the things: "of the 3 least expensive books"
 
 
@@ -82,7 +84,8 @@ def _columns_before(
             at = _skip(tokens, at, _BETWEEN)
             continue
         break
-    if at >= len(tokens) or tokens[at].word not in _BEFORE_THINGS:
+    counted = shown[-1].words[-1] in _COUNTS
+    if at >= len(tokens) or tokens[at].word not in _BEFORE_THINGS or counted:
         return None
     things = _things(tokens, at + 1, lexicon)
     if things is None:
@@ -135,6 +138,8 @@ def _own(shown: Mention, tables: list[str]) -> Mention | None:
 def _lists(tokens: tuple[Token, ...], begin: int, things: Mention, columns: list[Mention], lexicon: Lexicon) -> bool:
     """Whether values are listed and not added up: of one thing, or with a text or a key, or on demand."""
     word = things.words[-1]
+    if len(columns) == 1 and all(token.kind == "symbol" for token in tokens[things.end :]) and _several(columns[0]):
+        return False  # "districts of our branches": each district once
     if singular(word) == word or (begin and tokens[0].word in {"list", "show", "display", "print", "find", "return"}):
         return True
     catalog = lexicon.catalog.tables
@@ -144,6 +149,12 @@ def _lists(tokens: tuple[Token, ...], begin: int, things: Mention, columns: list
         if not is_number(column) or column.references or column.name in table.primary_key:
             return True
     return False
+
+
+def _several(shown: Mention) -> bool:
+    """Whether words before "of" are a plural that calls no things by their names: "districts", but not "titles"."""
+    word = shown.words[-1]
+    return singular(word) != word and not set(shown.senses[0].column.split("_")) & OWN_TEXTS
 
 
 def show_columns(bench: Bench, draft: Draft, listed: Columns) -> Columns:
@@ -169,7 +180,8 @@ def show_columns(bench: Bench, draft: Draft, listed: Columns) -> Columns:
             if own in keys:
                 bench.places.assume(f"'{one.text}' is {base.name}.{own}")
         return Columns(tuple(columns), True)
-    if not any(_is_thing(bench, one, tables) for one in bench.dimensions):
+    denied = base.name not in tables and bool(_DENIED & set(draft.words))
+    if denied or not any(_is_thing(bench, one, tables) for one in bench.dimensions):
         raise NotPlacedError(draft.shown[0].text, "there is no row for each of the things that it is of")
     for one in draft.shown:
         placed = bench.places.column(Noun(one))

@@ -20,6 +20,7 @@ READ = [
     ("library", "names of members with more than 10 loans", "dwd.loans; join member=ods.members; by member_id, member.name; get count(*); having loan_count > 10"),
     ("library", "genre of the books that were never borrowed", "ods.books; where no dwd.loans by book_id; show genre"),
     ("library", "district of the branch with the most loans", "dwd.loans; join branch=ods.branches; by branch_id, branch.district; get loans; top 1 loans ties"),
+    ("library", "What is the number of books?", "ods.books; get count(*)"),
     ("library", "members who joined before 2020 - name, town and date", "ods.members; where joined_on ..2020-01-01; show member_id, name, town, joined_on"),
     ("library", "Which books have more than 300 pages? Show title and author", "ods.books; where pages > 300; show book_id, title, author"),
     ("library", "the 5 members with the most loans, with their town", "dwd.loans; join member=ods.members; by member_id, member.town; get loans; top 5 loans"),
@@ -37,6 +38,7 @@ NOT_READ = [
     ("library", "names of loans per month"),  # there is no row for each member
     ("library", "price of the books"),  # the total, the average, or each one?
     ("hotel", "rooms with beds and balcony"),  # must it be so, or is it to be shown?
+    ("shop", "wages of the clerk that has packed the most parcels"),
     ("shop", "parcels that are fragile, with weight and colour"),
     ("shop", "total weight of the clerks, with the last name and the salary"),
 ]
