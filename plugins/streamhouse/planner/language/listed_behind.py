@@ -1,6 +1,5 @@
 """Columns of things behind the things: "customers who left in May, with their town", "… - number, date and price"."""
 
-import re
 from dataclasses import replace
 
 from streamhouse.planner.catalog import CatalogColumn, CatalogTable
@@ -12,7 +11,7 @@ _NAMED = 0.85  # how well words have to name a column of the things
 _MARKS = frozenset({",", ";", ":", "-", "–", "?", "."})
 _JOINS = frozenset({",", "and", "&", "plus"})
 _OWNERS = frozenset({"their", "its", "his", "her"})
-_ARTICLES = frozenset({*_OWNERS, "the", "a", "an", "all", "both", "home"})
+_ARTICLES = frozenset({*_OWNERS, "the", "a", "an", "all", "both"})
 _SHOWING = frozenset({"show", "list", "give", "showing", "including", "include", "display", "print", "add", "return",
                       "tell", "with", "also", "me", "us", "only", "just", "and", "plus", "please", "need", "i",
                       "want"})  # fmt: skip
@@ -20,7 +19,6 @@ _VERBS = frozenset({"show", "list", "give", "showing", "including", "display", "
 _KEY = frozenset({"number", "no", "id", "code", "key", "identifier"})
 _WHEN = frozenset({"it", "he", "she", "they", "we", "was", "were", "is", "are", "has", "have", "been", "had", "i"})
 _SORTS = frozenset({"type", "kind", "category"})
-_BEGINS_WITH_YEAR = re.compile(r"(?:the )?year (?:in|of|when)\b", re.IGNORECASE)
 _LABELS = frozenset({"name", "title", "number", "no", "code", "id", "label"})
 
 
@@ -33,7 +31,7 @@ def columns_behind(tokens: tuple[Token, ...], things: list[str], lexicon: Lexico
         if not (tokens[at].word in _MARKS or tokens[at].word in _VERBS or tokens[at].word == "with"):
             continue
         begin, opened = at, set()
-        while begin < end and (tokens[begin].word in _SHOWING or tokens[begin].word in _MARKS):
+        while begin < end and (_shows(tokens, begin) or tokens[begin].word in _MARKS):
             opened.add(tokens[begin].word)
             begin += 1
         owned = begin < end and tokens[begin].word in _OWNERS
@@ -41,6 +39,12 @@ def columns_behind(tokens: tuple[Token, ...], things: list[str], lexicon: Lexico
         if items and (owned or opened & _VERBS or _is_list(tokens[at].word, opened, items, lexicon)):
             return at, items
     return None
+
+
+def _shows(tokens: tuple[Token, ...], at: int) -> bool:
+    """Whether a word only says that something is shown; "us" of "who are with us" does not."""
+    word = tokens[at].word
+    return word in _SHOWING and (word not in {"me", "us"} or tokens[at - 1].word in _VERBS)
 
 
 def _is_list(mark: str, opened: set[str], items: list[Mention], lexicon: Lexicon) -> bool:
@@ -126,7 +130,7 @@ def _by_sort(tokens: tuple[Token, ...], at: int, table: CatalogTable) -> tuple[C
     if word == "name":
         return _only([c for c in table.columns if c.name.split("_")[-1] == "name" and c.type == "string"]), at + 1
     if word == "year":
-        return _only([c for c in table.columns if is_year(c) or _BEGINS_WITH_YEAR.match(c.description)]), at + 1
+        return _only([c for c in table.columns if is_year(c)]), at + 1
     if word in _SORTS:
         return _only([c for c in table.columns if c.name.split("_")[-1] in _SORTS and c.type == "string"]), at + 1
     if word in {"date", "time"}:

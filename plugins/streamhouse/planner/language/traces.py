@@ -233,7 +233,8 @@ def _denied(words: list[str], _at: int, answer: RequestParts) -> bool:
 
 
 def _one(words: list[str], at: int, answer: RequestParts) -> bool:
-    return words[at - 1 : at] in (["a"], ["one"], ["any"]) and _denied(words, at, answer)
+    counted = words[at - 1 : at] in (["a"], ["one"], ["any"])
+    return counted and (answer.request.alert or _denied(words, at, answer))
 
 
 def _alarmed(_words: list[str], _at: int, answer: RequestParts) -> bool:

@@ -22,6 +22,7 @@ _TOTAL = r"(?:a |the |their |its )?(?:running|cumulative|cumulated) (?:total|sum
 TURNS_OF_REQUESTS: tuple[tuple[str, str], ...] = (
     # who and what is still there
     (rf"\b(?:(?:that|which|who) )?we still {_STILL}{_HERE}{_BEHIND}", "that are still with us"),
+    (rf"\b(that|which|who) (?:(?:are|is) )?still {_STILL}{_HERE}{_BEHIND}", r"\1 are still with us"),
     (rf"\bstill {_STILL}{_HERE}{_BEHIND}", "still with us"),
     (r"[,;.?]* ?\b(?:but )?only (?:people|those|the ones|ones) (?:that|who|which) (?:are|is) still with us\b", " still with us"),
     # what comes before a thing that is counted

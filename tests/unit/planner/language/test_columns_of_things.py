@@ -6,7 +6,7 @@ from tests.unit.planner.compact_request import compact
 from tests.unit.planner.wish_catalogs import CATALOGS, catalog, table
 
 SHOP = catalog(
-    table("ods.clerks", ["ckno"], None, ["ckno:i", "first_name:s", "last_name:s", "wage_eur:i|wage#EUR", "sold_in_year:i;year in which the first sale was"]),
+    table("ods.clerks", ["ckno"], None, ["ckno:i", "first_name:s", "last_name:s", "wage_eur:i|wage#EUR", "sold_in:i|first sale;year in which the first sale was", "left_on:d;empty while the clerk works here"]),
     table("ods.parcels", ["parcel_no"], "sent_at", ["parcel_no:i", "ckno:i>ods.clerks.ckno", "sent_at:t", "kind:s|sort of parcel", "weight_kg:f|weight#kg", "fragile:b"]),
 )  # fmt: skip
 ALL = {**CATALOGS, "shop": SHOP}
@@ -31,7 +31,8 @@ READ = [
     ("shop", "full names of the clerks", "ods.clerks; show first_name, last_name"),
     ("shop", "first and last name of the clerk with the most parcels", "ods.parcels; join clerk=ods.clerks; by ckno, clerk.first_name, clerk.last_name; get count(*); top 1 parcel_count ties"),
     ("shop", "parcels heavier than 5 kg - number, type and when they were sent", "ods.parcels; where weight_kg > 5; show parcel_no, kind, sent_at"),
-    ("shop", "clerks with a wage above 20 EUR, last name and year", "ods.clerks; where wage_eur > 20; show ckno, last_name, sold_in_year"),
+    ("shop", "clerks that are still with us, last name and year", "ods.clerks; where left_on is null; show ckno, last_name, sold_in"),
+    ("shop", "clerks with a wage above 20 EUR, last name and year", "ods.clerks; where wage_eur > 20; show ckno, last_name, sold_in"),
 ]  # fmt: skip
 
 NOT_READ = [
