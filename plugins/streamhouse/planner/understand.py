@@ -21,6 +21,7 @@ from streamhouse.planner.language.excused import restricts_rows, said_of_all
 from streamhouse.planner.language.grammar import read_wish
 from streamhouse.planner.language.how_much import with_sums
 from streamhouse.planner.language.impossible import impossible
+from streamhouse.planner.language.key_names import with_key_names
 from streamhouse.planner.language.last_names import with_last_names
 from streamhouse.planner.language.lexicon import Lexicon, Mention, lexicon_of
 from streamhouse.planner.language.money_of_rows import with_income
@@ -41,6 +42,8 @@ from streamhouse.planner.language.said_of_groups import says_of_group
 from streamhouse.planner.language.scope import default_time, is_number
 from streamhouse.planner.language.screen import screened
 from streamhouse.planner.language.shape import Shaped
+from streamhouse.planner.language.shared_heads import with_shared_heads
+from streamhouse.planner.language.shown_columns import with_columns_apart
 from streamhouse.planner.language.spelling import respelled_words
 from streamhouse.planner.language.tokens import Token, singular, stem, tokenize
 from streamhouse.planner.language.total_amounts import with_totals
@@ -63,26 +66,42 @@ def understand(wish: str, catalog: Catalog) -> Understood:
         A Request, or questions, or a refusal that names the words without a place and what comes nearest.
     """
     lexicon = lexicon_of(catalog)
-    draft = Draft()
-    found = _read(wish, draft, lexicon)
-    if found.request is None:
-        return found
-    missing = passed_over(wish, found, draft.unread, lexicon, lambda other: _read(other, Draft(), lexicon))
-    return Understood(refusal=_no_place(missing)) if missing else found
+    refused = Understood(refusal="the wish is empty")
+    for apart in (True, False):
+        draft = Draft()
+        found = _read(wish, draft, lexicon, apart=apart)
+        if found.request is not None:
+            missing = passed_over(wish, found, draft.unread, lexicon, lambda other: _either(other, lexicon))
+            if not missing:
+                return found
+            found = Understood(refusal=_no_place(missing))
+        refused = found
+    return refused
+
+
+def _either(wish: str, lexicon: Lexicon) -> Understood:
+    """The first reading of a wish that has a Request: with the columns of its things apart from them, else as it is."""
+    found = _read(wish, Draft(), lexicon, apart=True)
+    return found if found.request is not None else _read(wish, Draft(), lexicon)
 
 
 def _no_place(words: str) -> str:
     return f"'{words}' of the wish has no place in what can be read of it"
 
 
-def _read(wish: str, draft: Draft, lexicon: Lexicon) -> Understood:
-    """A wish as the rules read it."""
+def _read(wish: str, draft: Draft, lexicon: Lexicon, *, apart: bool = False) -> Understood:
+    """A wish as the rules read it; `apart`: the columns that it begins with are read apart from their things."""
     refusal = screened(wish) or impossible(wish)
     if refusal:
         return Understood(refusal=refusal)
     tokens = _tokens(wish, lexicon, draft)
     if not tokens:
         return Understood(refusal="the wish is empty")
+    if apart:
+        parts = with_columns_apart(tokens, lexicon)
+        if parts is None:
+            return Understood(refusal="it begins with no columns of things")
+        tokens, draft.shown, draft.keyed = parts.tokens, parts.shown, parts.keyed
     rated = _rate(tokens, lexicon)
     if isinstance(rated, Question):
         return Understood(questions=(rated,))
@@ -105,6 +124,8 @@ def _tokens(wish: str, lexicon: Lexicon, draft: Draft) -> tuple[Token, ...]:
 
 
 _OTHERWISE = (
+    with_shared_heads,
+    with_key_names,
     with_countries,
     with_opposites,
     with_denial_first,
@@ -139,6 +160,7 @@ def _checked(wish: str, tokens: tuple[Token, ...], draft: Draft, lexicon: Lexico
         return Understood(refusal=_unplaced(unread, "", lexicon, draft))
     if isinstance(found, Failed):
         return _failed(found, lexicon, draft)
+    tokens = tokens[: draft.ordered_at]  # an order of rows adds and restricts nothing
     missing = lost(tokens, draft, found) or unseen(tokens, draft, found) or unaccounted(draft, found)
     if missing:
         return Understood(refusal=_no_place(missing))

@@ -30,11 +30,18 @@ def unaccounted(draft: Draft, found: Shaped) -> str:
         likely = [sense for sense in mention.senses if sense.quality >= least]
         if any(stands_for(sense, used) for sense in likely) or _only_happened(mention, likely, used):
             continue
-        if _did_it(mention, likely, draft, found):
+        if _did_it(mention, likely, draft, found) or _only_sorts(mention, likely, draft, found):
             continue
         if not _counted(mention, likely, draft, found):
             return mention.text
     return _denied_verb(draft, used)
+
+
+def _only_sorts(mention: Mention, likely: list[Sense], draft: Draft, found: Shaped) -> bool:
+    """Whether listed rows are to be sorted by a column of theirs, which needs not be shown."""
+    if mention not in draft.orders or not found.block.columns or mention in mentions_of(draft):
+        return False
+    return any(sense.kind == "column" and sense.table == found.bench.base.name for sense in likely)
 
 
 def _denies_value(draft: Draft) -> bool:

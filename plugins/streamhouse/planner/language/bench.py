@@ -21,6 +21,7 @@ class Bench:
     filters: list[Filter] = field(default_factory=list)
     having: list[Filter] = field(default_factory=list)
     hidden: dict[str, None] = field(default_factory=dict)
+    shows: bool = False  # the columns that the wish begins with are in the result
 
     @property
     def base(self) -> CatalogTable:

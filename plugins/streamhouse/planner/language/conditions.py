@@ -13,6 +13,7 @@ from streamhouse.planner.language.draft import Clause, Either, Is, Noun, Present
 from streamhouse.planner.language.lexicon import Mention, Sense
 from streamhouse.planner.language.mentions import mentions_of
 from streamhouse.planner.language.none_there import check_there_or_shown, is_empty_without, refuse_text_of_none
+from streamhouse.planner.language.owners import one_meant
 from streamhouse.planner.language.place import (
     NotPlacedError,
     Placed,
@@ -21,6 +22,7 @@ from streamhouse.planner.language.place import (
     UnclearError,
     counts,
 )
+from streamhouse.planner.language.present_time import is_empty_for_now
 from streamhouse.planner.language.scope import TIMES, ReachableTables, is_number, is_quantity, key_column, spoken
 from streamhouse.planner.language.times import when
 from streamhouse.planner.language.tokens import stem, stems
@@ -159,12 +161,7 @@ def _value(bench: Bench, value: Mention | str | Decimal, of: Placed | None, cues
             raise NotPlacedError(value.text)
         near = [one for one in found if one.cost - found[0].cost < 0.75]
         if len(near) > 1:
-            near = bench.places.directed(near, (*cues, *value.cues)) or near
-            found = near
-        if len(near) > 1:
-            choices = [f"{one.column.name.replace('_', ' ')} '{one.value}'" for one in near]
-            names = " or ".join(f"{one.name} = '{one.value}'" for one in near)
-            raise UnclearError(f"'{value.text}' may mean {names}: which one?", value.text, choices)
+            found = [one_meant(bench.places, bench.draft, value, near, cues)]
         if found[0].of.role and value.words[-1] in STATES and _has_state(bench, value.words[-1]):
             raise UnclearError(
                 f"'{value.text}': said of {bench.base.name}, or {found[0].name} = '{found[0].value}'?", value.text,
@@ -378,6 +375,7 @@ def _state(bench: Bench, clause: State) -> list[Filter]:
     times = [c for c in bench.base.columns if c.type in TIMES and c.name != bench.base.event_time]
     named = [c for c in times if {p for text in (c.name, *c.synonyms) for p in stems(text)} & stems_of_end]
     found = [c for c in times if _is_described_as_empty(c, clause.word)] or named
+    found = found or [c for c in times if clause.word in {"current", "active"} and is_empty_for_now(c)]
     if not found:
         raise NotPlacedError(clause.phrase)
     if len(found) > 1:

@@ -226,7 +226,11 @@ class Draft:
     verbs: list[Mention] = field(default_factory=list)
     cues: list[str] = field(default_factory=list)
     words: list[str] = field(default_factory=list)  # all words of the wish, in lower case
+    said: tuple[str, ...] = ()  # the word of each token
     subject: Mention | None = None  # a value that the wish begins with, and which no noun follows: "children who …"
     clauses: list[tuple[int, str, int]] = field(default_factory=list)  # token, words, conditions read before it
     orders: list[Mention] = field(default_factory=list)  # what rows are to be sorted by
+    ordered_at: int | None = None  # the token at which the last order of rows begins, where nothing follows it
+    shown: tuple[Mention, ...] = ()  # columns that the wish begins with: "name and age of the editors who …"
+    keyed: bool = False  # the keys of the things are shown beside these
     openers: list[str] = field(default_factory=list)  # question words that it begins with: "which", "whose"

@@ -35,7 +35,6 @@ from streamhouse.planner.language.figure_rules import (
 )
 from streamhouse.planner.language.grouping import read_adverb, read_groups
 from streamhouse.planner.language.lexicon import Lexicon
-from streamhouse.planner.language.mentions import mentions_of
 from streamhouse.planner.language.numbers import read_number, read_quantity
 from streamhouse.planner.language.per_many import read_per_many
 from streamhouse.planner.language.picking import read_pick
@@ -44,6 +43,7 @@ from streamhouse.planner.language.ranking import read_best, read_ranked_noun
 from streamhouse.planner.language.reader import Reader
 from streamhouse.planner.language.sides import read_sides
 from streamhouse.planner.language.silent import conditions_of, passes_over
+from streamhouse.planner.language.sorting import read_order
 from streamhouse.planner.language.statements import having, state, unmade, valued
 from streamhouse.planner.language.tokens import Token
 from streamhouse.planner.language.words import COMPOUND_HEADS, DIRECTIONS, FILLERS, STATES
@@ -56,6 +56,7 @@ def read_wish(tokens: tuple[Token, ...], lexicon: Lexicon, draft: Draft) -> Draf
     reader = Reader(tokens, lexicon, draft)
     draft.listing = any(token.word in _LISTING for token in tokens[:3])
     draft.words = [token.word for token in tokens if token.kind == "word"]
+    draft.said = tuple(token.word for token in tokens)
     draft.openers = [word for word in draft.words[:2] if word in {"which", "what", "whose"}]
     while not reader.done:
         if not _read(reader):
@@ -136,7 +137,7 @@ def _grouped(reader: Reader) -> bool:
             reader.draft.best = replace(best, by=by)
             return True
         reader.at = start
-    if _sorted(reader):
+    if read_order(reader):
         return True
     if reader.word() == "by" and reader.draft.nouns and not (reader.draft.groups or reader.draft.figures or best):
         reader.at += 1
@@ -158,31 +159,6 @@ def _grouped(reader: Reader) -> bool:
 def _new(groups: tuple[Group, ...], known: list[Group]) -> list[Group]:
     grains = {group.grain for group in known if isinstance(group, Time) and group.of is None}
     return [g for g in groups if not (isinstance(g, Time) and g.of is None and g.grain in grains)]
-
-
-def _sorted(reader: Reader) -> bool:
-    """An order of rows, which a table does not have."""
-    start = reader.at
-    if reader.take("highest first", "lowest first", "largest first", "newest first", "oldest first", "most first",
-                   "in descending order", "in ascending order", "descending", "ascending", "biggest first",
-                   "smallest first", "alphabetically", "in alphabetical order", "sorted", "from highest to lowest",
-                   "from high to low", "best first", "worst first", "longest first", "shortest first", "fewest first",
-                   "cheapest first", "least first", "greatest first", "in order of size",
-                    "chronologically", "latest first"):  # fmt: skip
-        reader.draft.assumptions.append("the rows of a table have no order; sort them in the query that reads them")
-        if reader.text(start) != "sorted" or not reader.take("by"):
-            return True
-        reader.at = start
-    if reader.take("sorted by", "ordered by", "order by", "sort by", "ranked by"):
-        by = read_figure(reader) or reader.noun()
-        if by is None:
-            read_adverb(reader)
-        reader.draft.orders += mentions_of(by)
-        reader.take("descending", "ascending", "in descending order", "in ascending order", "desc", "asc")
-        reader.draft.assumptions.append("the rows of a table have no order; sort them in the query that reads them")
-        return True
-    reader.at = start
-    return False
 
 
 def _auxiliary(reader: Reader) -> bool:
@@ -251,7 +227,7 @@ _RULES: tuple[Callable[[Reader], bool], ...] = (
     read_sides, read_without_rule, read_distinct_rule, read_lasting_rule,
     read_extremes_rule, read_moving_periods_rule, read_falling_rule, read_periods_meeting_rule,
     read_versus_rule, read_numbered_value_rule, read_changed_rule,
-    _punctuation, read_rated_rule, _sorted, read_timed_rule, _picked, _ranked, read_counted_rule,
+    _punctuation, read_rated_rule, read_order, read_timed_rule, _picked, _ranked, read_counted_rule,
     read_numbered_rule, _adverb,
     read_result_unit_rule, read_compared_rule, _grouped, _auxiliary, having, state, valued, _filler,
 )  # fmt: skip

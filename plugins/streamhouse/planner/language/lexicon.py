@@ -10,7 +10,7 @@ from rapidfuzz.distance import OSA
 
 from streamhouse.planner.catalog import Catalog, CatalogTable, ForeignKey
 from streamhouse.planner.language.senses import Entry, Sense, entity_of, less, senses_of, texts_of
-from streamhouse.planner.language.tokens import Token, singular, stem, stems, words_of
+from streamhouse.planner.language.tokens import Token, form, stem, stems, words_of
 from streamhouse.planner.language.words import ROLE_WORDS, SOFT_SYNONYMS
 
 _LONGEST = 6
@@ -187,7 +187,7 @@ class Lexicon:
         phrase = tuple(token.stem for token in piece)
         if phrase not in self.entries:
             return self._without_auxiliaries(piece)
-        return self.meanings(phrase, tuple(singular(token.word) for token in piece))
+        return self.meanings(phrase, tuple(form(token.word) for token in piece))
 
     def _without_auxiliaries(self, piece: tuple[Token, ...]) -> tuple[Sense, ...]:
         """Values said as a clause: "nobody was at home" for "nobody at home"."""
@@ -196,7 +196,7 @@ class Lexicon:
         plain = tuple(token for token in piece if token.word not in _AUXILIARIES)
         if len(plain) == len(piece) or len(plain) < 2:
             return ()
-        found = self.meanings(tuple(t.stem for t in plain), tuple(singular(t.word) for t in plain))
+        found = self.meanings(tuple(t.stem for t in plain), tuple(form(t.word) for t in plain))
         return tuple(sense for sense in found if sense.kind == "value")
 
     def _named(self, name: str) -> tuple[Sense, ...]:
@@ -356,7 +356,7 @@ def _add_soft_synonyms(lexicon: Lexicon) -> None:
     for word, partners in _PARTNERS.items():
         if (word,) not in lexicon.entries:
             for partner in partners:
-                senses = lexicon.meanings((stem(partner),), (singular(partner),))  # "nation" is not "national"
+                senses = lexicon.meanings((stem(partner),), (form(partner),))  # "nation" is not "national"
                 named = [
                     one
                     for one in senses

@@ -68,6 +68,8 @@ def listed_columns(bench: Bench, nouns: list[Noun], grouped: bool, entity: bool)
         if not noun.listed and any(places.is_base(other.head) for other in nouns if other is not noun):
             _says_of_rows(bench, noun)
             continue
+        if bench.draft.said[max(noun.head.start - 1, 0)] in _RELATIVE and noun.head.start:
+            raise NotPlacedError(noun.text, "it says what things do, and not what is shown of them")
         placed = places.column(_as_column(bench, noun, nouns))
         if placed.of.role and not any(places.is_base(other.head) for other in nouns):
             places.cost += 1.0
@@ -79,6 +81,9 @@ def listed_columns(bench: Bench, nouns: list[Noun], grouped: bool, entity: bool)
         columns.append(Dimension(name=name, of=shown_in(places.use(placed), placed, noun.unit)))
         places.note(noun.text, placed.name)
     return _settled(bench, nouns, columns, whole, distant=len(distant))
+
+
+_RELATIVE = frozenset({"who", "that"})
 
 
 def _as_column(bench: Bench, noun: Noun, nouns: list[Noun]) -> Noun:
@@ -285,7 +290,7 @@ def _points(bench: Bench, shown: Dimension) -> bool:
     return bool(reach.table.column(of.column).references) and of.column not in bench.base.primary_key
 
 
-_OWN_TEXTS = frozenset({"name", "title", "label", "email", "mail", "phone", "address", "comment", "note", "notes",
+OWN_TEXTS = frozenset({"name", "title", "label", "email", "mail", "phone", "address", "comment", "note", "notes",
                         "text", "description", "url"})  # fmt: skip
 
 
@@ -298,7 +303,7 @@ def _sorts(bench: Bench, shown: Dimension) -> bool:
     column = table.column(of.column)
     if column.type != "string" or column.name in table.primary_key:
         return False
-    return bool(of.role) or not set(column.name.split("_")) & _OWN_TEXTS
+    return bool(of.role) or not set(column.name.split("_")) & OWN_TEXTS
 
 
 def _before_rows(bench: Bench, noun: Noun) -> bool:

@@ -33,7 +33,7 @@ def _collect(part: Any, found: list[Mention]) -> None:
         for one in part:
             _collect(one, found)
     elif isinstance(part, Draft):
-        _collect([part.figures, part.groups, part.filters, part.best, part.nouns, part.pick], found)
+        _collect([part.figures, part.groups, part.filters, part.best, part.nouns, part.pick, part.shown], found)
     elif isinstance(part, Noun | Figure | Best | Is | Compared | Present | When | Either | Lasting | Time | Bands) or (
         hasattr(part, "noun") and hasattr(part, "per")
     ):

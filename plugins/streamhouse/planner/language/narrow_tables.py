@@ -26,7 +26,7 @@ _SUMS = (exp.Sum, exp.Count)
 def narrow_table(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
     """The question whether a table without all rows is meant, or one whose rows are sums; None: it is named."""
     base, catalog = found.bench.base, found.bench.places.scope.lexicon.catalog
-    if base.layer is Layer.DWD and (whole := _whole(base, draft, found)):
+    if base.layer is Layer.DWD and (whole := table_with_all_rows(base, draft, found)):
         text = f"{base.name} has only some of the rows of {whole}: are these meant?"
         return _question(text, base, draft, whole)
     action = catalog.actions.get(base.action)
@@ -44,7 +44,7 @@ def narrow_table(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Que
     return None
 
 
-def _whole(base: CatalogTable, draft: Draft, found: Shaped) -> str:
+def table_with_all_rows(base: CatalogTable, draft: Draft, found: Shaped) -> str:
     """The table that has all rows of which a table has some, and that says all that is read; empty: none has."""
     catalog = found.bench.places.scope.lexicon.catalog
     action = catalog.actions.get(base.action)

@@ -6,6 +6,7 @@ from itertools import pairwise
 from streamhouse.planner.language.lazy_patterns import Turn
 from streamhouse.planner.language.turns_of_asking import TURNS_OF_ASKING
 from streamhouse.planner.language.turns_of_patterns import TURNS_OF_PATTERNS
+from streamhouse.planner.language.turns_of_requests import TURNS_OF_REQUESTS
 from streamhouse.planner.language.turns_of_speech import TURNS_OF_SPEECH
 
 _QUOTED = re.compile(r"(\"[^\"]*\"|“[^”]*”|(?<!\w)'[^']*'(?!\w))")
@@ -163,7 +164,8 @@ _TURNS: tuple[tuple[str, str], ...] = (
 _SLASHED = re.compile(r"\b(\d{1,2})/(\d{1,2})/(\d{4})\b")
 _DAY_FIRST = re.compile(r"\b(?:1[3-9]|2\d|3[01])/\d{1,2}/\d{4}\b")
 _ALL_TURNS = tuple(
-    Turn(pattern, said) for pattern, said in (*TURNS_OF_SPEECH, *TURNS_OF_ASKING, *_TURNS, *TURNS_OF_PATTERNS)
+    Turn(pattern, said)
+    for pattern, said in (*TURNS_OF_SPEECH, *TURNS_OF_REQUESTS, *TURNS_OF_ASKING, *_TURNS, *TURNS_OF_PATTERNS)
 )
 
 

@@ -25,7 +25,7 @@ def leave_out_ended(bench: Bench) -> None:
     ends = _ends(bench)
     if not said or not ends or _is_bound(bench, ends):
         return
-    sure = [column for column in ends if _is_empty_for_now(column)]
+    sure = [column for column in ends if is_empty_for_now(column)]
     if len(sure) != 1 or bench.base.event_time is not None:
         names = [f"{bench.base.name}.{column.name}" for column in ends]
         choices = tuple(f"without {spoken(column.name)}" for column in ends)
@@ -40,11 +40,12 @@ def _ends(bench: Bench) -> list[CatalogColumn]:
     """Times of the base that say since when something is over."""
     words = {stem(word) for word in STATES["current"]}
     times = [one for one in bench.base.columns if one.type in TIMES and one.name != bench.base.event_time]
-    return [one for one in times if _is_empty_for_now(one)
+    return [one for one in times if is_empty_for_now(one)
             or {part for text in (one.name, *one.synonyms) for part in stems(text)} & words]  # fmt: skip
 
 
-def _is_empty_for_now(column: CatalogColumn) -> bool:
+def is_empty_for_now(column: CatalogColumn) -> bool:
+    """Whether the description of a time says that it is empty for what goes on."""
     empty = _EMPTY.search(column.description.lower())
     return empty is not None and _GOES_ON.search(empty.group(2)) is not None
 

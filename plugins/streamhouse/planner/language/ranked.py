@@ -11,7 +11,7 @@ from streamhouse.planner.language.lexicon import entity_of
 from streamhouse.planner.language.named_measures import adds_up
 from streamhouse.planner.language.place import NotPlacedError, UnclearError
 from streamhouse.planner.language.scope import is_quantity
-from streamhouse.planner.language.tokens import stems
+from streamhouse.planner.language.tokens import plural, singular, stems
 from streamhouse.planner.request import ColumnRef, Cut, Grain, Measure, Ranking
 
 _ORDER = (Grain.MINUTE, Grain.HOUR, Grain.DAY, Grain.WEEK, Grain.MONTH, Grain.QUARTER, Grain.YEAR)
@@ -39,6 +39,7 @@ def ranking_of(bench: Bench, best: Best, listed: Listed) -> tuple[Ranking, Liste
     if best.target is None:
         raise NotPlacedError(best.phrase)
     _no_flag(bench, best)
+    _no_column_of_one(best)
     name = _label(bench, best) or dimension_of(bench, best.target)
     if isinstance(best.target, Time):
         per = tuple(one for one in per if one != name)
@@ -63,6 +64,25 @@ def _no_flag(bench: Bench, best: Best) -> None:
         raise UnclearError(
             f"'{best.phrase}': which {things} are meant?", best.phrase, (f"{things} that are {target.text}",)
         )
+
+
+def _no_column_of_one(best: Best) -> None:
+    """What is ranked is one thing, and not the groups of a column of it: "the town of the member with the most loans".
+
+    Raises:
+        UnclearError: it is a column of one thing.
+    """
+    target = best.target
+    if not isinstance(target, Noun) or target.head.of_kind("table") or not target.head.of_kind("column"):
+        return
+    for one in target.around:
+        word = one.words[-1] if one.words else ""
+        named = any(sense.quality >= _NAMED for sense in one.of_kind("table"))
+        if named and one.start > target.head.start and singular(word) == word:
+            raise UnclearError(f"'{best.phrase}': one {word}, or a group of {plural(word)}?", best.phrase)
+
+
+_NAMED = 0.9  # how well a word has to name a table
 
 
 def _by_rows(bench: Bench, best: Best) -> bool:

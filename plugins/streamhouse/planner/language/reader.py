@@ -57,6 +57,8 @@ _LISTING = frozenset(
     """, ; : . ? ! and & - plus with including show list give me us get display find tell return which what name also
     together both or need want see fetch print""".split()
 )
+_BEING = frozenset({"is", "are", "was", "were"})
+_ASKING = frozenset({"what", "which"})
 _CUES = frozenset("start starting end ending origin destination pickup dropoff departure arrival from to".split())
 _SHORTEST_DENIED = 5  # "unpaid" has a verb behind "un"
 _SURE = 0.95  # how well a word has to spell a value
@@ -309,7 +311,16 @@ class Reader:
         at = self.at - 1
         while at >= 0 and self.tokens[at].word in DETERMINERS:
             at -= 1
+        if at == 1 and self.asks_what(at + 1):
+            at = 0
         return self.tokens[at].word if at >= 0 else ""
+
+    def asks_what(self, at: int | None = None) -> bool:
+        """Whether a question with "what are" begins right before a place: "what are | titles of books"."""
+        here = self.at if at is None else at
+        while here > 2 and self.tokens[here - 1].word in DETERMINERS:
+            here -= 1
+        return here == 2 and self.tokens[0].word in _ASKING and self.tokens[1].word in _BEING
 
     def _wanted_by_others(self) -> bool:
         """Whether "want" is said of things, and is no order to show: "donors who want letters"."""

@@ -7,6 +7,7 @@ from streamhouse.planner.language.draft import Compared, Draft, Figure
 from streamhouse.planner.language.lexicon import Lexicon, Mention
 from streamhouse.planner.language.listed_things import check_conditions_shared, check_listed, check_weighed
 from streamhouse.planner.language.mentions import mentions_of
+from streamhouse.planner.language.narrow_tables import table_with_all_rows
 from streamhouse.planner.language.place import NotPlacedError, RefusedError, UnclearError
 from streamhouse.planner.language.scope import ReachableTables
 from streamhouse.planner.language.shape import Shaped, shaped
@@ -48,7 +49,18 @@ def resolved(draft: Draft, lexicon: Lexicon) -> Shaped | Failed:
     whole = _whole_of(found, failed, mentions, lexicon)
     if whole is not None:
         return whole
-    return _decided(_described_first(found, draft, lexicon), lexicon)
+    return _decided(_all_rows_first(_described_first(found, draft, lexicon), draft), lexicon)
+
+
+def _all_rows_first(found: list[Shaped], draft: Draft) -> list[Shaped]:
+    """In place of a table that has only some of the rows of another, first that other, which the wish fits, too."""
+    part = found[0].bench.base
+    whole = table_with_all_rows(part, draft, found[0])
+    shape = next((one for one in found[1:] if one.bench.base.name == whole), None)
+    if not whole or shape is None:
+        return found
+    shape.bench.places.assume(f"all rows of {whole} count, and not only those that {part.name} has")
+    return [shape, *(one for one in found if one is not shape)]
 
 
 def _over(base: str, draft: Draft, lexicon: Lexicon, mentions: list[Mention]) -> Shaped:

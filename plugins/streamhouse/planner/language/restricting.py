@@ -24,10 +24,3 @@ def restricts(reader: Reader, at: int) -> bool:
     return bool(rest) and (
         rest[0] in _SAYING_OF | {"only"} or rest[-1] == "only" or (following is not None and is_done(following))
     )
-
-
-def asks_for(reader: Reader) -> bool:
-    """Whether a wish begins with "what is": what follows is asked for, and is not said of something else."""
-    return reader.word(-2) in {"what", "which", "who"} and not (
-        reader.draft.nouns or reader.draft.figures or reader.draft.groups or reader.draft.filters
-    )

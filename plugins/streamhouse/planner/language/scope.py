@@ -25,9 +25,11 @@ def is_number(column: CatalogColumn) -> bool:
 def is_year(column: CatalogColumn) -> bool:
     """Whether a column has years as whole numbers, by its name, a synonym or its description."""
     called = any(_YEAR.fullmatch(text) for text in column.synonyms) and not column.unit
-    return column.type in _WHOLE and ("year" in column.name or "year of" in column.description.lower() or called)
+    described = "year of" in column.description.lower() or _YEAR_FIRST.match(column.description) is not None
+    return column.type in _WHOLE and ("year" in column.name or described or called)
 
 
+_YEAR_FIRST = re.compile(r"(?:the )?year (?:in|when|that|since)\b", re.IGNORECASE)
 _YEAR = re.compile(r"year|(?!(?:per|each|every|a|this|last)\b)[a-z]+ year|year [a-z]+")
 
 

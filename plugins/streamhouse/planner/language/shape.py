@@ -26,6 +26,7 @@ from streamhouse.planner.language.quotients import divided_by_group
 from streamhouse.planner.language.ranked import ranking_of
 from streamhouse.planner.language.row_checks import check_finer_rows, check_row_groups
 from streamhouse.planner.language.scope import ReachableTables
+from streamhouse.planner.language.shown_columns import show_columns
 from streamhouse.planner.language.special import picked, sessions
 from streamhouse.planner.language.tokens import stem, stems
 from streamhouse.planner.language.windows import derived_number
@@ -58,6 +59,8 @@ def shaped(draft: Draft, lexicon: Lexicon, base: str) -> Shaped:
         ranking = None
     else:
         block, ranking = _block(bench)
+    if draft.shown and not bench.shows:
+        raise NotPlacedError(draft.shown[0].text, "the result has no row for each of the things that it is of")
     bench.places.cost += _less_named(draft, lexicon, base)
     why = contradiction(block)
     if why:
@@ -98,8 +101,11 @@ def _block(bench: Bench) -> tuple[Block, Ranking | None]:
         return counted, None
     if having and not figures and draft.best is None:
         entity_of_groups(bench, listed, having)
-    for group in draft.groups:
+    for at, group in enumerate(draft.groups):
+        before = len(bench.dimensions)
         dimension_of(bench, group)
+        if at and len(bench.dimensions) == before and isinstance(group, Noun):
+            raise NotPlacedError(group.text, "the rows are already grouped so")
     for one in figures:
         for group in one.near:
             dimension_of(bench, group)
@@ -120,7 +126,7 @@ def _block(bench: Bench) -> tuple[Block, Ranking | None]:
         bench, listed.nouns, bool(bench.measures or bench.derived or (bench.dimensions and not entity)), entity
     )
     bench.filters += [one for one in leftover_filters(bench) if one not in bench.filters]
-    columns = rows_of_flags(bench, columns)
+    columns = show_columns(bench, draft, rows_of_flags(bench, columns))
     if not (bench.measures or bench.derived or bench.dimensions) and not columns.is_specified:
         raise NotPlacedError(draft.unread[0] if draft.unread else "", "the wish does not say what is wanted")
     if bench.dimensions and not (bench.measures or bench.derived or draft.distinct or not draft.groups):

@@ -26,7 +26,7 @@ from streamhouse.planner.language.numbers import Quantity
 from streamhouse.planner.language.periods import read_period
 from streamhouse.planner.language.place import is_participle
 from streamhouse.planner.language.reader import AUXILIARIES, Reader, is_done, is_verb
-from streamhouse.planner.language.restricting import asks_for, restricts
+from streamhouse.planner.language.restricting import restricts
 from streamhouse.planner.language.scope import is_number, is_year
 from streamhouse.planner.language.tokens import stem
 from streamhouse.planner.language.words import NEGATED, PARTICIPLES, STATES
@@ -54,8 +54,9 @@ def _restricts(reader: Reader, start: int) -> bool:
 def valued(reader: Reader) -> bool:
     """A noun: a condition when a comparison, a value or a time follows it, else something the wish is about."""
     start = reader.at
-    said = (reader.word(-1) in _SAYING and not asks_for(reader)) or (
-        reader.word(-1) in {"still", "already", "yet", "currently"} and reader.word(-2) in _SAYING
+    said = not reader.asks_what() and (
+        reader.word(-1) in _SAYING
+        or (reader.word(-1) in {"still", "already", "yet", "currently"} and reader.word(-2) in _SAYING)
     )
     noun = reader.noun()
     if noun is None:

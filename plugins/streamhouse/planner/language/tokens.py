@@ -30,8 +30,24 @@ _IRREGULAR = {
     "ate": "eat", "eaten": "eat", "spoke": "speak", "spoken": "speak", "stole": "steal", "stolen": "steal",
     "caught": "catch", "fell": "fall", "fallen": "fall", "kept": "keep", "slept": "sleep", "built": "build",
     "brought": "bring", "thought": "think", "fed": "feed", "rose": "rise", "risen": "rise", "wore": "wear",
-    "organisation": "organization", "colour": "color", "centre": "center", "metre": "meter",
+    "metre": "meter", "programme": "program", "catalogue": "catalog", "cheque": "check", "licence": "license",
+    "defence": "defense", "offence": "offense", "tyre": "tire", "grey": "gray", "jewellery": "jewelry",
 }  # fmt: skip
+_BRITISH = (  # endings that are written otherwise in America; both spellings share a stem
+    (re.compile(r"(?<=[a-z]{2})our(?=(?:s|ed|ing|ful|able|ite|ites|hood)?$)"), "or"),
+    (re.compile(r"(?<=[a-z]{4})is(?=(?:e|es|ed|er|ers|ing|ation|ations)$)"), "iz"),
+    (re.compile(r"(?<=[a-z]{3})ys(?=(?:e|es|ed|ing)$)"), "yz"),
+    (re.compile(r"(?<=[a-z][tb])re(?=s?$)"), "er"),
+    (re.compile(r"(?<=[aeiou]l)l(?=(?:ed|ing|er|ers|ation|ations)$)"), ""),
+)
+_ONE_SPELLING = frozenset(
+    """hour hours four our ours your yours tour tours toured touring pour pours poured pouring flour detour detours
+    hourly sour contour called calling caller callers filled filling billed billing selling seller sellers rolled
+    rolling killed pulled pulling falling telling spelling spelled smelled dwelling installed
+    installing installer installers
+    controlled controlling controller controllers enrolled enrolling calls skilled drilling drilled drill milled polled
+    polling stalled walled willing tilled spilled grilled sailed cure acre genre""".split()
+)
 
 _PATTERN = re.compile(
     r"""
@@ -98,9 +114,26 @@ def stem(word: str) -> str:
     lower = _IRREGULAR.get(lower, lower)
     if not lower.isalpha():
         return lower
-    if lower.endswith("s"):  # "centres" is written as "centre" is
+    if lower.endswith("s"):  # "programmes" is written as "programme" is
         lower = _IRREGULAR.get(lower[:-1], lower)
-    return str(_STEMMER.stemWord(lower))
+    return str(_STEMMER.stemWord(_american(lower)))
+
+
+def _american(lower: str) -> str:
+    """The American spelling of a word in lower case."""
+    if lower not in _ONE_SPELLING:
+        for ending, american in _BRITISH:
+            lower = ending.sub(american, lower)
+    return lower
+
+
+def form(word: str) -> str:
+    """The singular of a word, spelled the American way: which form of its stem it is.
+
+    >>> form("harbours") == form("harbor")
+    True
+    """
+    return _american(singular(word))
 
 
 @lru_cache(maxsize=65536)
@@ -152,9 +185,9 @@ def words_of(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     plain = text.replace("_", " ").replace(" ", "")
     if plain.isalpha() and plain.isascii():
         words = text.replace("_", " ").split()
-        return tuple(map(stem, words)), tuple(map(singular, words))
+        return tuple(map(stem, words)), tuple(map(form, words))
     tokens = [token for token in tokenize(text) if token.kind != "symbol"]
-    return tuple(token.stem for token in tokens), tuple(singular(token.word) for token in tokens)
+    return tuple(token.stem for token in tokens), tuple(form(token.word) for token in tokens)
 
 
 def tokenize(wish: str) -> tuple[Token, ...]:

@@ -236,7 +236,8 @@ def _denied(words: list[str], _at: int, answer: RequestParts) -> bool:
 
 
 def _one(words: list[str], at: int, answer: RequestParts) -> bool:
-    return words[at - 1 : at] in (["a"], ["one"], ["any"]) and _denied(words, at, answer)
+    counted = words[at - 1 : at] in (["a"], ["one"], ["any"])
+    return counted and (answer.request.alert or _denied(words, at, answer))
 
 
 def _alarmed(_words: list[str], _at: int, answer: RequestParts) -> bool:
@@ -332,7 +333,10 @@ _TRACES: tuple[tuple[str, Trace], ...] = (
     ("total sum altogether together amount money combined overall up", _sum),
     ("per each every separate separately own", _each),
     (" ".join(GRAINS), _grain),
-    ("change changed changes growth next previous compared against versus vs", _changes),
+    (
+        "change changed changes growth grow grown develop developed evolve next previous compared against versus vs",
+        _changes,
+    ),
     ("under over above below between less more than", _banded),
     ("after before between until till", _lasting),
     ("or either", _either),

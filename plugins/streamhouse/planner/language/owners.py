@@ -1,0 +1,69 @@
+"""Whose value or group it is: "engines of each station" are grouped by the station of the engine, not of its driver."""
+
+from streamhouse.planner.language.draft import Draft
+from streamhouse.planner.language.lexicon import Mention
+from streamhouse.planner.language.mentions import mentions_of
+from streamhouse.planner.language.place import Placed, PlaceFinder, UnclearError
+from streamhouse.planner.language.scope import spoken
+
+_NAMED = 0.9  # how well a word has to name the owner
+_BETWEEN = frozenset("of from at in the each every a an our all".split())
+_BEHIND = frozenset("of from at in".split())
+
+
+def one_meant(places: PlaceFinder, draft: Draft, value: Mention, near: list[Placed], cues: tuple[str, ...]) -> Placed:
+    """The one place of a value among several that are as good.
+
+    Raises:
+        UnclearError: none of the words around it says which.
+    """
+    near = places.directed(near, (*cues, *value.cues)) or near
+    near = _owned(places, draft, value, near) if len(near) > 1 else near
+    if len(near) > 1:
+        choices = [f"{one} '{placed.value}'" for one, placed in zip(_told_apart(places, near), near, strict=True)]
+        raise UnclearError(f"'{value.text}' may mean {' or '.join(choices)}: which one?", value.text, choices)
+    return near[0]
+
+
+def _told_apart(places: PlaceFinder, near: list[Placed]) -> list[str]:
+    """What several places are called, each otherwise: "station name of the station of the engine"."""
+    names = [places.called(one).replace("_", " ") if one.of.role else spoken(one.column.name) for one in near]
+    if len(set(names)) == len(names):
+        return names
+    return [" of the ".join([spoken(one.column.name), *_steps(places, one)]) for one in near]
+
+
+def _steps(places: PlaceFinder, placed: Placed) -> list[str]:
+    steps = [step.key.columns[0] for step in places.scope.chain(placed.of.role) if step.key is not None]
+    return [spoken(key) for key in reversed(steps)]
+
+
+def _owned(places: PlaceFinder, draft: Draft, mention: Mention, near: list[Placed]) -> list[Placed]:
+    """Of several places that words may mean, the only one over the thing that stands right before the words.
+
+    Returns:
+        One place, or all of them where no thing stands there, or several places are over it.
+    """
+    start = mention.start
+    while start and draft.said[start - 1 : start] and draft.said[start - 1] in _BETWEEN:
+        start -= 1
+    if start == mention.start or not _BEHIND & set(draft.said[start : mention.start]):
+        return near
+    owners = {
+        sense.table
+        for one in mentions_of(draft)
+        if one.end == start
+        for sense in one.of_kind("table")
+        if sense.quality >= _NAMED
+    }
+    found = [one for one in near if owners & _passed(places, one)]
+    if len(found) != 1 or places.scope.base.name in owners:
+        return near
+    places.assume(f"'{mention.text}' is {places.called(found[0])}")
+    return found
+
+
+def _passed(places: PlaceFinder, placed: Placed) -> set[str]:
+    """The tables over which a place is reached."""
+    tables = {step.table.name for step in places.scope.chain(placed.of.role)}
+    return tables - ({placed.reach.table.name} if placed.column.references is None else set())
