@@ -151,22 +151,17 @@ def refused_calls(nodes: Iterable[exp.Expr], known: Collection[str]) -> Iterator
 
 
 def _slow_patterns(node: exp.Expr) -> Iterator[Refused]:
-    """A regular expression that can take exponential time, or that is known with the rows only."""
+    """A regular expression that can take exponential time, as far as its text is known before any row is read."""
     names = _PATTERNS.get(type(node))
     first = _OTHER_NAMES.get(function_name(node), 0) if names is None else 0
     patterns = node.expressions[first:] if names is None else [node.args.get(name) for name in names]
     for pattern in (one for one in patterns if isinstance(one, exp.Expr)):
-        texts = pattern_texts(pattern)
-        if texts is None:
-            yield Refused(node, _UNKNOWN, _WRITTEN)
-        elif any(map(is_slow, texts)):
+        if any(map(is_slow, pattern_texts(pattern))):
             yield Refused(node, _ENDLESS, _SLOW)
 
 
 _ENDLESS = "this regular expression can take exponential time: it may double with each letter of a value"
 _SLOW = "repeat no part that repeats itself, such as (a+)+, and no choice whose sides begin alike, such as (a|ab)*"
-_UNKNOWN = "this regular expression is made of rows: one of them can make it take exponential time"
-_WRITTEN = "write the expression as a text, or give it as a parameter; contains(), startswith() and LIKE take columns"
 _EXPRESSION = ("expression",)
 _PATTERNS: dict[type[exp.Expr], tuple[str, ...]] = {
     **dict.fromkeys(

@@ -1,4 +1,4 @@
-"""The texts that an expression can have, where that is known before any row is read. Pure."""
+"""The texts that an expression can have, as far as they are known before any row is read. Pure."""
 
 from itertools import product
 from math import prod
@@ -8,30 +8,26 @@ from sqlglot import exp
 _MOST = 64
 
 
-def pattern_texts(node: exp.Expr) -> frozenset[str] | None:
-    """Every text that an expression can have; None: it depends on rows, or on a function.
+def pattern_texts(node: exp.Expr) -> frozenset[str]:
+    """Texts that an expression can have; none where it depends on rows, on a function, or on a parameter.
 
-    A parameter without its value has none yet.
+    What is written out in an unknown expression is taken as a text, too: it may be a part of what comes out.
 
     Example:
         >>> from sqlglot import parse_one
-        >>> [pattern_texts(parse_one(sql, dialect="spark")) for sql in ("concat('a', 'b')", "s", "reverse('a')")]
-        [frozenset({'ab'}), None, None]
+        >>> [sorted(pattern_texts(parse_one(sql, dialect="spark"))) for sql in ("concat('a', 'b')", "s", "upper('a')")]
+        [['ab'], [], ['a']]
     """
-    if isinstance(node, (exp.Literal, exp.RawString)):
-        return frozenset({str(node.this)})
-    if isinstance(node, (exp.Null, exp.Placeholder)):
-        return frozenset()
-    if isinstance(node, (exp.Cast, exp.TryCast)):
-        return pattern_texts(node.this) if node.to.this in exp.DataType.TEXT_TYPES else None
-    if isinstance(node, (exp.Paren, exp.Any, exp.All)):
+    if isinstance(node, (exp.Cast, exp.TryCast, exp.Paren, exp.Any, exp.All)):
         return pattern_texts(node.this)
     if isinstance(node, exp.DPipe):
         return _joined([node.this, node.expression])
     if isinstance(node, exp.Concat):
         return _joined(node.expressions)
     choices = _choices(node)
-    return _either(choices) if choices is not None else None
+    if choices is not None:
+        return frozenset().union(*(pattern_texts(one) for one in choices if one is not None))
+    return _written(node)
 
 
 def _choices(node: exp.Expr) -> list[exp.Expr | None] | None:
@@ -47,15 +43,18 @@ def _choices(node: exp.Expr) -> list[exp.Expr | None] | None:
     return None
 
 
-def _either(nodes: list[exp.Expr | None]) -> frozenset[str] | None:
-    found = [pattern_texts(node) for node in nodes if node is not None]
-    known = [texts for texts in found if texts is not None]
-    return frozenset().union(*known) if len(known) == len(found) else None
+def _joined(nodes: list[exp.Expr]) -> frozenset[str]:
+    """Each text of texts side by side; of very many ones, only the parts."""
+    parts = [found for found in map(pattern_texts, nodes) if found]
+    if prod(map(len, parts)) > _MOST:
+        return frozenset().union(*parts)
+    return frozenset(map("".join, product(*parts))) if parts else frozenset()
 
 
-def _joined(nodes: list[exp.Expr]) -> frozenset[str] | None:
-    found = [pattern_texts(node) for node in nodes]
-    known = [texts for texts in found if texts is not None]
-    if len(known) < len(found):
-        return None
-    return frozenset(map("".join, product(*known))) if prod(map(len, known)) <= _MOST else None
+def _written(node: exp.Expr) -> frozenset[str]:
+    texts = [str(one.this) for one in node.find_all(exp.Literal, exp.RawString) if _is_text(one)]
+    return frozenset({*texts, "".join(texts)} - {""})
+
+
+def _is_text(node: exp.Expr) -> bool:
+    return isinstance(node, exp.RawString) or bool(node.args.get("is_string"))
