@@ -8,7 +8,7 @@ from streamhouse.planner.language.conditions import add_conditions, layer_cost, 
 from streamhouse.planner.language.contradictions import contradiction
 from streamhouse.planner.language.counted_periods import count_of_groups
 from streamhouse.planner.language.done_rows import leave_out_undone
-from streamhouse.planner.language.draft import Draft, Figure, Noun
+from streamhouse.planner.language.draft import Draft, Figure, Group, Noun
 from streamhouse.planner.language.figures import measured
 from streamhouse.planner.language.flagged_rows import rows_of_flags
 from streamhouse.planner.language.group_conditions import counted_groups, entity_of_groups
@@ -101,11 +101,7 @@ def _block(bench: Bench) -> tuple[Block, Ranking | None]:
         return counted, None
     if having and not figures and draft.best is None:
         entity_of_groups(bench, listed, having)
-    for at, group in enumerate(draft.groups):
-        before = len(bench.dimensions)
-        dimension_of(bench, group)
-        if at and len(bench.dimensions) == before and isinstance(group, Noun):
-            raise NotPlacedError(group.text, "the rows are already grouped so")
+    _group_once(bench, draft.groups)
     for one in figures:
         for group in one.near:
             dimension_of(bench, group)
@@ -141,6 +137,22 @@ def _block(bench: Bench) -> tuple[Block, Ranking | None]:
     if ranking is not None or not draft.groups:
         leave_out_nobody(bench, ranking.per if ranking is not None else ())
     return build_block(bench, _with_ranked(bench, columns.columns, ranking)), ranking
+
+
+def _group_once(bench: Bench, groups: list[Group]) -> None:
+    """Group by what a wish names.
+
+    Raises:
+        NotPlacedError: two different words of it mean one group, so that one of them is lost.
+    """
+    words: dict[str, tuple[str, ...]] = {}
+    for group in groups:
+        name = dimension_of(bench, group)
+        if not isinstance(group, Noun) or not group.head.words:
+            continue
+        said = stems(group.head.words[-1])
+        if words.setdefault(name, said) != said:
+            raise NotPlacedError(group.text, "the rows are already grouped so")
 
 
 def _with_ranked(bench: Bench, columns: tuple[Dimension, ...], ranking: Ranking | None) -> tuple[Dimension, ...]:
