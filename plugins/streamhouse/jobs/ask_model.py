@@ -59,7 +59,9 @@ def with_model(
             why = "no model is asked: the settings name none (models: in streamhouse.yaml)"
             return ModelAnswer(make_draft(_said(offline(), why, say)))
         return ModelAnswer(make_draft(offline()))
-    if screened(wish):  # an order, or a question for something else than data: no model changes that
+    if not wish.strip() or screened(
+        wish
+    ):  # nothing, an order, or a question for something else than data: no model changes that
         return ModelAnswer(make_draft(offline()))
     understood = offline() if options.model is None else None
     if understood is not None and understood.request is not None:
@@ -105,7 +107,8 @@ def _ask_model(
     try:
         model = connect.open_model(limits, os.environ)
     except ModelAwayError as error:
-        return ModelAnswer(offline(f"{error.message}; the wish was read offline"))
+        hint = f" ({error.hint})" if error.hint else ""
+        return ModelAnswer(offline(f"{error.message}{hint}; the wish was read offline"))
     say(f"asking {limits.model}")
     sent = SentRecord(space.project)
     reply = ask_model(model, wish, space.catalog, judge.draft_of, limits, mask, record=sent.add)

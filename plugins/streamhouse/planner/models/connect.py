@@ -1,5 +1,6 @@
 """The model that settings name, ready to be asked; nothing is sent here."""
 
+import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
     from pydantic_ai.providers import Provider
 
+_VARIABLE = re.compile(r"\b[A-Z][A-Z0-9_]+_(?:KEY|TOKEN)\b")
 _HERE = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -51,6 +53,11 @@ def open_model(settings: ModelSettings, environment: Mapping[str, str]) -> "Mode
     except TypeError as error:
         raise ModelAwayError(f"'{settings.model}' takes no key by {KEY}", hint="set its provider's variable") from error
     except (UserError, ImportError, ValueError) as error:
+        variable = _VARIABLE.search(str(error))
+        if variable is not None:  # the package's own words are for programmers
+            raise ModelAwayError(
+                f"'{settings.model}' cannot be asked: it has no key", hint=f"set {KEY}, or {variable[0]}"
+            ) from error
         cause = masked(str(error).splitlines()[0] if str(error) else type(error).__name__)
         raise ModelAwayError(f"'{settings.model}' cannot be asked: {cause}", hint=f"its key is {KEY}") from error
 

@@ -1,4 +1,4 @@
-"""Whether SQL that a model wrote counts each row once, and has a key that tells its rows apart."""
+"""Whether SQL that a model wrote counts each row once, and has a key that no two of its rows share."""
 
 from collections.abc import Iterator
 
@@ -37,10 +37,10 @@ def check_rows(root: Scope, ports: Ports, key: tuple[str, ...]) -> bool:
     Args:
         root: Of a checked query: columns have qualifiers, its FROM names are ports.
         ports: Port → the table it reads.
-        key: Output columns that are to tell rows apart.
+        key: Output columns that are to be different in each row.
 
     Returns:
-        Whether the key is known to tell rows apart.
+        Whether the key is known to be different in each row.
 
     Raises:
         FanOutError: a sum, an average or a count may see a row several times.
@@ -49,7 +49,7 @@ def check_rows(root: Scope, ports: Ports, key: tuple[str, ...]) -> bool:
     """
     for scope in root.traverse():
         if isinstance(scope.expression, exp.Select):
-            _Counting(scope, ports).check()
+            _CountingSelect(scope, ports).check()
     repeated = _repeated(root, ports)
     if repeated:
         raise FanOutError(
@@ -79,7 +79,7 @@ def _check_key(root: Scope, own: set[str] | None, ports: Ports, key: tuple[str, 
         )
     if any(function_name(one) in RANKS for one in select.find_all(exp.Func)):
         return  # it may keep one row of each key by its rank
-    lacks = "the primary key tells the rows of the result apart: add columns to it, or GROUP BY it"
+    lacks = "no two rows of the result may have the same primary key: add columns to it, or GROUP BY it"
     made = {item.alias_or_name for item in select.expressions if generators_in(item)}
     if made and not made & set(key):
         raise RequestShapeError(f"{equal}: there is one for each element of an array", hint=lacks)
@@ -109,7 +109,7 @@ def _repeated(scope: Scope, ports: Ports) -> str:
     return doubling(scope, ports, unused(scope)) or (_repeated(below, ports) if isinstance(below, Scope) else "")
 
 
-class _Counting:
+class _CountingSelect:
     """The calls of one SELECT that count rows: sums, counts, averages, also over windows."""
 
     def __init__(self, scope: Scope, ports: Ports) -> None:

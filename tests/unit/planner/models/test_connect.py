@@ -24,10 +24,19 @@ def test_without_the_packages_it_says_so(monkeypatch):
     assert "streamhouse[models]" in str(away.value)
 
 
-@pytest.mark.parametrize("model", ["openai:gpt-5", "anthropic:claude-sonnet-4-5", "nobody:m"])
-def test_without_a_key_or_with_an_unknown_provider_it_says_so(model):
-    with pytest.raises(ModelAwayError, match=f"'{model}' cannot be asked"):
+@pytest.mark.parametrize(
+    ("model", "hint"),
+    [
+        ("openai:gpt-5", "set STREAMHOUSE_MODEL_KEY, or OPENAI_API_KEY"),
+        ("anthropic:claude-sonnet-4-5", "set STREAMHOUSE_MODEL_KEY, or ANTHROPIC_API_KEY"),
+        ("nobody:m", "its key is STREAMHOUSE_MODEL_KEY"),
+    ],
+)
+def test_without_a_key_or_with_an_unknown_provider_it_says_so(model, hint):
+    with pytest.raises(ModelAwayError, match=f"'{model}' cannot be asked") as away:
         open_model(_settings(model=model), {})
+    assert away.value.hint == hint
+    assert "api_key" not in str(away.value), "no words for programmers"
 
 
 def test_the_key_of_streamhouse_is_the_providers():
