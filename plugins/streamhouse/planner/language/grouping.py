@@ -36,7 +36,7 @@ def read_groups(reader: Reader) -> tuple[Group, ...]:
     doubled = _one_by_one(reader)
     if doubled:
         return (doubled,)
-    done = reader.word(-1).endswith("ed") or reader.word(-1) in PARTICIPLES
+    done = _is_done(reader.word(-1)) or (reader.word(-1) in _PARTICLES and _is_done(reader.word(-2)))
     if reader.word() == "by" and reader.word(1) == "the" and done:
         return ()  # "cancelled by the patient" says who did it
     if reader.word() == "by" and _agent(reader, done=done):
@@ -72,6 +72,11 @@ def read_groups(reader: Reader) -> tuple[Group, ...]:
     return tuple(groups)
 
 
+def _is_done(word: str) -> bool:
+    return word.endswith("ed") or word in PARTICIPLES
+
+
+_PARTICLES = frozenset({"in", "for", "up", "out", "on", "off"})  # "asked for by", "taken up by"
 _OF_AGENTS = frozenset(
     """from who whose that with without aged older younger living in on at over under registered""".split()
 )

@@ -25,7 +25,8 @@ def value_of_two(tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Ques
         senses = [
             s for s in mention.of_kind("value") if s.quality >= max(mention.best, _EXACT) and s.table in scope.by_table
         ]
-        roots = {scope.root(s.table, s.column): s for s in senses}
+        tables = scope.lexicon.catalog.tables
+        roots = {scope.root(*(tables[s.table].column(s.column).references or (s.table, s.column))): s for s in senses}
         near = {singular(token.word) for token in tokens[max(mention.start - 3, 0) : mention.end + 2]}
         if len({table for table, _ in roots}) < 2 or id(mention) in sided or any(_is_said(one, near) for one in senses):
             continue
@@ -80,11 +81,21 @@ def thing_or_column(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> 
         taken = any((s.table, s.column) in shown for s in rivals)
         summed = any(isinstance(one.of, ColumnRef) and any(s.column == one.of.column for s in columns)
                      for one in found.block.measures)  # fmt: skip
-        if rivals and not taken and not summed and rivals[0].table in {base.name, *tables}:
+        if rivals and not (taken or summed) and rivals[0].table in {base.name, *tables} and _stands_for(tables, found):
             sense = rivals[0]
             text = f"'{mention.text}': rows of {min(tables)}, or {sense.table}.{sense.column}?"
             return Question(text=text, phrase=mention.text, choices=())
     return None
+
+
+def _stands_for(tables: set[str], found: Shaped) -> bool:
+    """Whether the key of one of some tables is shown, or a column that points to it."""
+    catalog = found.bench.places.scope.lexicon.catalog.tables
+    for table, name in _shown(found):
+        target = catalog[table].column(name).references
+        if (table in tables and name in catalog[table].primary_key) or (target is not None and target[0] in tables):
+            return True
+    return False
 
 
 def _is_text(sense: Sense, found: Shaped) -> bool:
@@ -145,7 +156,7 @@ def lacking_things(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Q
                 said = f"{one.left.column} {one.operator} {' or '.join(map(str, one.values))}".strip()
                 text = f"'{said}': a row of {base.name} that is so, or none of a thing's rows that is otherwise?"
                 return Question(text=text, phrase="")
-        if isinstance(one, Related) and not one.exists and not _denied(one, draft):
+        if isinstance(one, Related) and not one.exists and not _denied(one, draft, base.name):
             return Question(text=f"what is not there: rows of {one.table}, or of something else?", phrase="")
     return None
 
@@ -190,7 +201,7 @@ def _of_others(found: Shaped) -> bool:
     )  # fmt: skip
 
 
-def _denied(related: Related, draft: Draft) -> bool:
+def _denied(related: Related, draft: Draft, base: str) -> bool:
     """Whether the word for what is not there may name the rows of a condition; a verb or a weak name always may."""
     if related.filters:
         return True
@@ -198,7 +209,7 @@ def _denied(related: Related, draft: Draft) -> bool:
     for noun in nouns:
         mentions = (noun.head, *noun.around) if isinstance(noun, Noun) else ()
         tables = {s.table for m in mentions for s in m.of_kind("table") if s.quality >= _EXACT}
-        if not tables or related.table in tables or any(is_participle(m) for m in mentions):
+        if base not in tables or related.table in tables or any(is_participle(m) for m in mentions):
             return True
         if any(s.table == related.table and s.quality > _EXACT for m in mentions for s in m.senses):
             return True
@@ -219,6 +230,16 @@ def rows_of_links(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Qu
               for one in mentions_of(draft) for s in one.of_kind("column", "value"))  # fmt: skip
     if names_rows(draft, found) and (not weak or own):
         return None
+    scope = found.bench.places.scope
+    needed = {table for table, _ in _shown(found)} | {
+        scope.reaches[one.left.role].table.name
+        for one in block.filters
+        if isinstance(one, Condition) and isinstance(one.left, ColumnRef)
+    }
+    pointed = (base.column(name).references for table, name in _shown(found) if table == base.name)
+    needed = (needed - {base.name}) | {target[0] for target in pointed if target is not None}
+    if not any(needed <= _reached_from(table, scope.lexicon) for table in scope.by_table if table != base.name):
+        return None  # the rows are what links the tables
     text = f"only what {base.name} has rows of, which the wish does not name, or all of it?"
     return Question(text=text, phrase="")
 
@@ -268,7 +289,8 @@ def column_of_another(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -
     for noun in draft.nouns:
         beside = {s.table for one in noun.around for s in one.of_kind("table") if s.quality >= _EXACT}
         taken = [s for s in noun.head.of_kind("column") if (s.table, s.column) in shown]
-        if not beside or not taken or noun.head.of_kind("table"):
+        general = len(noun.head.words) == 1 and singular(noun.head.words[0]) in _GENERAL
+        if not beside or not taken or not general:
             continue
         target = lexicon.catalog.tables[taken[0].table].column(taken[0].column).references
         if any(taken[0].table in _reached_from(table, lexicon) for table in beside) or (target and target[0] in beside):
@@ -276,6 +298,9 @@ def column_of_another(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -
         text = f"'{noun.text}': {taken[0].table}.{taken[0].column} is no column of {min(beside)}: what is to be shown?"
         return Question(text=text, phrase=noun.text)
     return None
+
+
+_GENERAL = ROLE_WORDS | {"name", "date", "title", "description", "type", "detail"}
 
 
 def _reached_from(table: str, lexicon: Lexicon) -> set[str]:

@@ -81,20 +81,13 @@ def _rows_compared(tokens: tuple[Token, ...], draft: Draft, base: str) -> Mentio
 _NEAR = 6
 
 
-def uncounted(tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
-    """A number of values that no word asks for: "arrival and departure for all ships" as two counts."""
+def uncounted(tokens: tuple[Token, ...], _draft: Draft, found: Shaped) -> Question | None:
+    """A number of values that no word asks for: "the skipper with the highest rank" by how many ranks there are."""
     words = {token.word for token in tokens}
     if found.block.inner is not None or _COUNTS & words:
         return None
-    if (
-        draft.distinct
-        and draft.listing
-        and words & _ONCE
-        and any(one.of is None for one in _counts(found.block.measures))
-    ):
-        return Question(text="each once, or how many rows each has?", phrase=min(words & _ONCE))
     for measure in _counts(found.block.measures):
-        if measure.function == "count" and isinstance(measure.of, ColumnRef):
+        if isinstance(measure.of, ColumnRef) and not words & _ONCE:
             name = measure.of.column
             text = f"'{name}': how many there are, or each of them?"
             return Question(text=text, phrase=name, choices=(f"number of {name.replace('_', ' ')}",))

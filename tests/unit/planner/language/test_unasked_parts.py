@@ -42,7 +42,6 @@ ASKED_BACK = [
     ("number of boats in Red Sky", "which one"),
     ("counties with the most trips", "which one"),
     ("show the sponsors and their budget", "rows of ods.sponsors, or"),
-    ("sail types", "rows of ods.sail_types, or"),
     ("list all sails and their types", "which column"),
     # a column, rows or a count that other words name
     ("number of skippers who are under 40 per country", "or which number of each"),
@@ -96,6 +95,8 @@ BUSES = catalog(
         ("number of shifts per depot", "rows of ods.shifts, or ods.drivers.shift"),
         ("how many drivers are logged in?", "has no place"),
         ("drivers who report to North Gate", "has no place"),
+        ("which depot has the highest shift", "how many there are"),
+        ("how many distinct depots are called in by drivers", "one for each of them, or all"),
         ("show county and name for the depot North Gate", "may mean ods.depots.county or ods.drivers.county"),
     ],
 )
