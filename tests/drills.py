@@ -87,6 +87,25 @@ tables:
   dwd.two: {{tiers: {{warm: 30d}}}}
 """
 }
+READ_FLOWS = {
+    "f": f"""\
+flow: f
+freshness: 100ms
+sources: {{orders: {{files: {{path: data/*.csv, columns: {ORDERS}}}}}}}
+steps:
+  - {{use: keep, reads: {{rows: orders}}, writes: ods.read}}
+tables:
+  ods.read: {{tiers: {{hot: 7d, warm: 30d}}}}
+""",
+    "g": """\
+flow: g
+freshness: 100ms
+steps:
+  - {use: copy, reads: {rows: ods.read}, writes: dwd.g_read}
+tables:
+  dwd.g_read: {tiers: {cold: forever}}
+""",
+}
 PIECES = {
     "hot": ("services",),
     "warm": ("warm",),

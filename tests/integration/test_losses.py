@@ -14,7 +14,7 @@ from streamhouse.jobs.run import Meter, carry
 from streamhouse.model.types import Tier
 from streamhouse.runtime.open import plan_of
 from streamhouse.state.troubles import RESTORE
-from tests.drills import PIECES, WARM_FLOWS, drill
+from tests.drills import PIECES, READ_FLOWS, WARM_FLOWS, drill
 from tests.gate.levels import deep, soak
 from tests.patience import until
 
@@ -110,6 +110,26 @@ def test_an_epoch_of_which_no_record_says_where_it_ends(tmp_path, spark, monkeyp
         d.add()
         d.run()
         assert d.differences() == {}
+
+
+def test_a_flow_that_is_newer_than_the_one_whose_hot_table_it_reads(tmp_path, spark):
+    """The writer would make an epoch again that the reader has read."""
+    with drill(tmp_path / "project", spark, READ_FLOWS) as d:
+        for image in ("old", "now"):
+            d.begin()
+            d.add()
+            d.run()
+            d.tier()
+            d.end()
+            d.save(image)
+        for records in ({"state": "old", "checkpoints": "old"}, {"state": None, "checkpoints": "old"}):
+            d.compose({"hot": None, "warm": "old", **records}, "now")
+            d.begin()
+            with pytest.raises(StateConflictError, match=r"restore \w --from-sources"):
+                d.restore()
+            d.restore(from_sources=True)
+            assert goes_on(d) == {}
+            d.end()
 
 
 @pytest.fixture(scope="module")

@@ -13,10 +13,11 @@ from streamhouse.engine.note import Note, Trace, newest
 from streamhouse.engine.observed import SeenTables, endless, seen, short_of
 from streamhouse.engine.remedy import Remedy, fits, remedy, versions_in
 from streamhouse.engine.traces import lake_tables_without, newest_trace, segment_writer
-from streamhouse.engine.vector import Vector
+from streamhouse.engine.vector import Vector, covers
 from streamhouse.errors import StateConflictError
 from streamhouse.jobs.refill import marks_of_copies, reaches_beyond
 from streamhouse.model.plan import FlowPlan, Segment
+from streamhouse.model.table import Table
 from streamhouse.model.types import Position
 from streamhouse.model.version import at_versions, stored_name, table_name
 from streamhouse.runtime.open import Open
@@ -58,6 +59,10 @@ class FlowPositions:
     def unknown(self) -> dict[str, LossRule]:
         """Segment → why it is unknown how far it is, or what its tables lack."""
         return {name: rule for name, rule in self.rules.items() if rule.verdict is LossVerdict.COMPUTE}
+
+    def segment_of(self, table: str) -> Segment:
+        """The segment that writes a table."""
+        return next(one for one in self.stored.segments if table in one.tables)
 
     def refusal(self) -> StateConflictError:
         """Why the flow cannot go on from its records alone."""
@@ -200,22 +205,56 @@ class PositionSearch:
             found: Of this flow.
             every: Of all flows that are restored with it.
         """
-        written, beyond, stores = {name for one in every for name in one.stored.tables}, {}, self._open.stores
+        writers = {name: one for one in every for name in one.stored.tables}
+        beyond, stores = {}, self._open.stores
         for segment in found.stored.segments:
             note, others, _ = found.notes[segment.name]
             ends = [found.last[segment.name].end] if segment.name in found.last else []
             if note is not None and others is not LaterEpoch.LOGGED:  # also where it is half done, its rows were read
                 ends.append(note.end)
-            inputs = segment.reads & written - segment.tables.keys()
+            inputs = segment.reads & writers.keys() - segment.tables.keys()
             reads = (
                 (one, end.get(one.name, {})) for one in found.stored.readable if one.name in inputs for end in ends
             )
             for table, at in reads:
-                if any(at.values()) and stores[table.tiers.target].identity(table.name) is None:
+                writer = writers[table.name]
+                if table.name in writer.seen[writer.segment_of(table.name).name].lost:
+                    if (unsure := self._beyond_writer(writer, table, at, segment)) is not None:
+                        beyond[table.name] = unsure
+                elif any(at.values()) and stores[table.tiers.target].identity(table.name) is None:
                     beyond[table.name] = f"is gone, and was read up to {at}"
                 elif (short := short_of(stores, table, at, "up to which it was read")) is not None:
                     beyond[table.name] = short
         return beyond
+
+    def _beyond_writer(self, writer: FlowPositions, table: Table, at: Position, reader: Segment) -> str | None:
+        """Why a lost table may have been read beyond the position where its own flow goes on; None: it was not.
+
+        That flow makes what is behind its position again, and the reader would read it again.
+
+        Args:
+            writer: Of the flow that writes the table.
+            table: That is lost.
+            at: Up to which it was read.
+            reader: Segment of this flow that read it.
+        """
+        segment = writer.segment_of(table.name)
+        if not any(at.values()) or segment.name in writer.unknown:
+            return None  # what it lacks is computed
+        note = writer.notes[segment.name][0] if segment.name in writer.remedies else None
+        record = writer.last.get(segment.name)
+        ends = note.ends if note is not None else record.ends if record is not None else {}
+        if table.name in ends:
+            if covers({table.name: ends[table.name]}, {table.name: at}):
+                return None
+            return f"was read up to {at}, and {writer.plan.flow} goes on behind {ends[table.name]}"
+        # The copies reach no further than the flow does. Spark's logs of both flows are of one moment.
+        marks = [mark.offsets for _, mark in marks_of_copies(self._open, segment, [table.name])]
+        logged = committed(self._checkpoints / self._flow / reader.name)
+        known = [*marks, *([logged[2].positions.get(table.name, {})] if logged is not None else [])]
+        if any(covers({table.name: one}, {table.name: at}) for one in known):
+            return None
+        return f"was read up to {at}, and no record says whether {writer.plan.flow} goes on behind that"
 
     def take_over(self, found: FlowPositions, lease: Lease) -> None:
         """Record the positions that other records have."""

@@ -205,12 +205,13 @@ def _compare_flows(records: Mapping[str, PositionSearch], found: Mapping[str, Fl
     """
     lost = {table: what for one in found.values() for seen in one.seen.values() for table, what in seen.lost.items()}
     ahead = {table: what for one in found.values() for seen in one.seen.values() for table, what in seen.ahead.items()}
+    # Of a table that is lost, what was read is compared with where its own flow goes on.
+    ahead = {table: what for table, what in ahead.items() if table not in lost}
     for name, one in found.items():
         ahead |= records[name].read_beyond(one, found.values())
     for name, one in found.items():
         for segment, seen in one.seen.items():
-            # What was read of a table that is lost is the matter of its own flow.
-            touched = (seen.segment.reads | seen.segment.tables.keys()) & ahead.keys() - lost.keys()
+            touched = (seen.segment.reads | seen.segment.tables.keys()) & ahead.keys()
             seen.ahead.clear()
             seen.ahead.update({table: ahead[table] for table in touched})
             more = (seen.segment.reads - set(seen.segment.tables)) & lost.keys() - seen.lost_inputs.keys()
