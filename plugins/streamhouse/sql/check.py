@@ -115,6 +115,8 @@ def check_tables(nodes: Sequence[exp.Expr], ports: Collection[str], sql: str, at
         errors.append(StrategyError("a recursive CTE cannot be kept up to date", at=place_of(with_, sql, at)))
     read = set()
     for table in (node for node in nodes if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier)):
+        if isinstance(table.parent and table.parent.parent, exp.Hint):
+            continue  # BROADCAST(o) names what the FROM calls so
         name = table.name.lower()
         read.add(name)
         if table.db or (name not in ports and name not in ctes):
@@ -345,7 +347,27 @@ def check_columns(root: Scope, inference: Inference, sql: str, at: Location) -> 
                 continue
             visited.add(id(column))
             errors.append(_unknown(column, scope, inference, place_of(column, sql, at)))
-    _raise(errors or [*_taken_for_fields(root, inference, sql, at)])
+    _raise(errors or [*_taken_for_fields(root, inference, sql, at), *_behind_semi_joins(root, sql, at)])
+
+
+def _behind_semi_joins(root: Scope, sql: str, at: Location) -> Iterator[UnknownColumnError]:
+    """Columns of the right side of a SEMI or ANTI JOIN anywhere but in its ON: the join shows the left side alone."""
+    for scope in root.traverse():
+        joins = [join for join in scope.find_all(exp.Join) if join.kind in ("SEMI", "ANTI")]
+        for join in joins:
+            for column in scope.columns:
+                inside = any(parent is join for parent in _parents(column))
+                if column.table == join.alias_or_name and not inside:
+                    text = f"the {join.kind} JOIN shows no column of {column.table}, such as {column.sql()}"
+                    hint = "write JOIN where its columns are wanted, or use them in the ON of this join alone"
+                    yield UnknownColumnError(text, at=place_of(_written(column), sql, at), hint=hint)
+
+
+def _parents(node: exp.Expr) -> Iterator[exp.Expr]:
+    parent = node.parent
+    while parent is not None:
+        yield parent
+        parent = parent.parent
 
 
 def _taken_for_fields(root: Scope, inference: Inference, sql: str, at: Location) -> Iterator[UnknownColumnError]:
