@@ -110,7 +110,7 @@ def test_limits_hold_for_the_command_too(full, capsys):
     (full.project.root / "streamhouse.yaml").write_text("autopilot: {changes_per_day: 0}\n")
     _, found = document(capsys, "auto", "--once")
     (small,) = [one for one in found["proposals"] if one["kind"] == "small_epochs"]
-    assert small["why_not"] == "0 changes were applied in 24 hours, and 0 may be"
+    assert small["why_not"] == "0 changes were applied in 24 hours, and no more than 0 may be"
 
 
 def test_off_writes_the_mode_and_ends_a_loop(full, capsys):

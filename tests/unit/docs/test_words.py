@@ -12,6 +12,7 @@ PACKAGE = ROOT / "plugins" / "streamhouse"
 VOCABULARY = {  # literals that nobody reads as our words
     "planner/language/passed_over.py",  # what people type
     "planner/language/phrasing.py",
+    "planner/language/turns_of_requests.py",
     "planner/language/words.py",
     "spark/worker_error.py",  # the name of a group in a pattern
 }

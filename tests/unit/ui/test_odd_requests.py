@@ -12,8 +12,8 @@ from streamhouse.ui.alone import Gate
 from streamhouse.ui.app import create_app
 from streamhouse.ui.desk import Desk
 from streamhouse.ui.web_server import TellingServer
+from tests.patience import PATIENCE_S
 
-ENOUGH_S = 20
 BIG = b"x" * 200_000
 MANY = [b"X%d: 1" % at for at in range(3000)]
 LENGTHS = [b"Content-Length: 1", b"Content-Length: 2"]
@@ -34,7 +34,7 @@ class Page:
 
         `is_cut`: nothing more comes, though the request says so.
         """
-        with socket.create_connection(("127.0.0.1", self.port), timeout=ENOUGH_S) as opened:
+        with socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE_S) as opened:
             try:
                 opened.sendall(request)
                 if is_cut:
@@ -61,11 +61,11 @@ def page(project, caplog):
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         try:
-            assert listens.wait(ENOUGH_S)
+            assert listens.wait(PATIENCE_S)
             yield Page(gate, port)
         finally:
             server.should_exit = True
-            thread.join(ENOUGH_S)
+            thread.join(PATIENCE_S)
             desk.close()
 
 

@@ -28,7 +28,11 @@ class Columns:
 
 
 def listed_columns(bench: Bench, nouns: list[Noun], grouped: bool, entity: bool) -> Columns:
-    """What is listed of rows; beside numbers, nouns only say which rows are meant, or show more of a group."""
+    """What is listed of rows; beside numbers, nouns only say which rows are meant, or show more of a group.
+
+    Raises:
+        NotPlacedError: a noun is no part of the rows.
+    """
     places = bench.places
     if grouped or entity or bench.measures:
         for noun in nouns:

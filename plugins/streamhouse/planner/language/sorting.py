@@ -1,4 +1,4 @@
-"""An order of rows, which a table does not have: it is read, and a person is told of it."""
+"""An order of rows, which a table does not have: it is read, and the answer says so."""
 
 from streamhouse.planner.language.asking import read_figure
 from streamhouse.planner.language.grouping import read_adverb
