@@ -1,4 +1,4 @@
-"""Words for the key of things that the catalog calls otherwise: "ids of the students", "student ids"."""
+"""Words for the key of things that the catalog calls otherwise: "ids of the members", "member ids"."""
 
 from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.tokens import Token, stem
@@ -26,7 +26,7 @@ def with_key_names(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, 
 
 
 def _behind(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> str:
-    """The things of "ids of the students"; empty: none stand there, or they have no name of their own."""
+    """The things of "ids of the members"; empty: none stand there, or they have no name of their own."""
     if at + 1 >= len(tokens) or tokens[at + 1].word not in _BEFORE_THINGS:
         return ""
     at += 2

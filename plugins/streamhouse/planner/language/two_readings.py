@@ -17,7 +17,7 @@ _EXACT = 0.95  # how well a word has to name a thing
 
 
 def value_of_two(tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
-    """A value of two columns, where no word says which: "tracks in Red Sky", which is a track and an album."""
+    """A value of two columns, where no word says which: "boats in Red Sky", which is a boat and a yard."""
     scope = found.bench.places.scope
     sided = {id(value) for one in draft.filters if isinstance(one, Is) and (one.of is not None or one.cues)
              for value in one.values}  # fmt: skip
@@ -69,7 +69,7 @@ def own_or_joined(tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Que
 
 
 def thing_or_column(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
-    """A word that names a table, and as well another column of the rows: "allergy types" as rows, or by their type."""
+    """A word that names a table, and as well another column of the rows: "sail types" as rows, or by their type."""
     base, scope = found.bench.base, found.bench.places.scope
     shown = _shown(found)
     for mention in mentions_of(draft):
