@@ -443,18 +443,20 @@ sys.stdin.read()
 """
 
 
+def tiering(root, fluss, lake, table, rows, stdin, last=0, **streams):
+    """A process that tiers so many rows per round; after round `last` it waits for input, as it does at the end."""
+    arguments = [str(root), fluss, lake, str(rows), table.model_dump_json(), str(last)]
+    return subprocess.Popen([sys.executable, "-c", TIERING_PROCESS, *arguments], stdin=stdin, **streams)
+
+
 def tier_in_process(root, fluss, lake, table, rows, kill_after_rounds, kill_after_s):
     """Tier in a process of its own and kill it so many seconds after a round, or never; its exit code.
 
     After no seconds, the kill finds it in that round. One that is to be killed does not end by itself.
     """
     last = kill_after_rounds if kill_after_s == 0 else 0
-    process = subprocess.Popen(
-        [sys.executable, "-c", TIERING_PROCESS, str(root), fluss, lake, str(rows), table.model_dump_json(), str(last)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    process = tiering(root, fluss, lake, table, rows, last=last, **pipes)
     with process:
         for _ in range(kill_after_rounds + 1):  # the first line says that it is ready
             assert process.stdout.readline().strip()
@@ -520,9 +522,8 @@ def test_two_at_once_move_each_row_once(fluss, tmp_path):
     writer = Writer(table, stores[Tier.HOT])
     writer.write([writer.row() for _ in range(200)])
     stores[Tier.WARM].create(table)
-    arguments = [str(tmp_path), fluss, "warm", "11", table.model_dump_json()]
-    both = [subprocess.Popen([sys.executable, "-c", TIERING_PROCESS, *arguments]) for _ in range(2)]
-    assert [process.wait() for process in both] == [0, 0]
+    both = [tiering(tmp_path, fluss, "warm", table, rows=11, stdin=subprocess.DEVNULL) for _ in range(2)]
+    assert [process.wait(PATIENCE_S) for process in both] == [0, 0]
     assert read(stores[Tier.WARM].read_state(table)) == writer.rows()
     for store in stores.values():
         store.close()
