@@ -13,7 +13,15 @@ from streamhouse.sql.words import words
 BEST_ROW = frozenset({"max_by", "min_by"})
 _RANKS = words("rank dense_rank percent_rank cume_dist")  # rows that agree share the result
 _PLACES = words("row_number ntile lag lead")  # which Spark gives a ROWS frame of their own
-SEQUENCES = words(
+SKETCHES = words(
+    """
+    approx_top_k approx_top_k_accumulate approx_top_k_combine histogram_numeric hll_sketch_agg hll_union_agg
+    theta_sketch_agg theta_union_agg theta_intersection_agg
+    """
+)
+"""Functions that approximate a set of values; the bytes of what they keep follow the order of the values."""
+
+SEQUENCES = SKETCHES | words(
     """
     first last first_value last_value any_value nth_value collect_list array_agg collect_set listagg string_agg
     mode percentile_approx approx_percentile

@@ -15,7 +15,7 @@ from sqlglot.optimizer.scope import Scope
 from streamhouse.errors import Location
 from streamhouse.model.notice import Notice
 from streamhouse.sql.dialect import place_of, render
-from streamhouse.sql.frames import Needs, folded, needs
+from streamhouse.sql.frames import SKETCHES, Needs, folded, needs
 from streamhouse.sql.infer import Inference
 from streamhouse.sql.row_keys import Keys, KnownColumns, RowKeys, compared, group_keys, sources_of
 from streamhouse.sql.scopes import aggregates_in, function_name, has_grouping_sets, selects_of, windows_in
@@ -103,6 +103,8 @@ class _TieWalk:
             hint = f"write {shown} WITHIN GROUP (ORDER BY …)"
         elif name in _APPROXIMATE:
             hint = "write PERCENTILE, which is exact"
+        elif name in SKETCHES:
+            hint = "compute it exactly, such as by COUNT(DISTINCT …), or by GROUP BY and COUNT(*)"
         elif name == "mode":
             agree = " where values are there equally often"
             hint = f"write MODE({render(next(node.iter_expressions()))}, TRUE), which gives the least of them"

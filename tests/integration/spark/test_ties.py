@@ -44,9 +44,22 @@ _ARGUMENTS = {
     **dict.fromkeys((*(functions.RANKS - {"ntile"}),), "()"),
     **dict.fromkeys(("ntile",), "(2)"),
     "nth_value": "(v, 2)",
+    "count_min_sketch": "(v, 0.1D, 0.9D, 1)",
+    "histogram_numeric": "(v, 3)",
+    **dict.fromkeys(("bitmap_and_agg", "bitmap_or_agg"), "(CAST(s AS BINARY))"),
+    "schema_of_variant_agg": "(parse_json(CAST(v AS STRING)))",
 }
-_NOT_HERE = {"grouping", "grouping_id", "percentile_cont", "percentile_disc"}  # they take other clauses
-_NOT_IN_SO_FEW_ROWS = {"mode", "collect_set", "percentile_approx", "approx_percentile"}
+_OTHER_CLAUSES = {"grouping", "grouping_id", "percentile_cont", "percentile_disc"}
+_OF_SKETCHES = {"approx_top_k_combine", "hll_union_agg", "theta_intersection_agg", "theta_union_agg"}  # `r` has none
+_NOT_HERE = _OTHER_CLAUSES | _OF_SKETCHES
+_NOT_IN_SO_FEW_ROWS = {
+    "mode",
+    "collect_set",
+    "percentile_approx",
+    "approx_percentile",
+    "histogram_numeric",
+    "theta_sketch_agg",
+}
 _SHOW_EACH_ROW = {"sum", "count", "collect_list"}  # what others make of two sets of rows may be equal
 _FOLDS = sorted((functions.AGGREGATES - _NOT_HERE) | {"nth_value"})
 _ALONE = sorted(functions.RANKS | {"lag", "lead"})

@@ -34,6 +34,8 @@ TOLD = [
     "SELECT id, mode(v) OVER (PARTITION BY cust) AS n FROM k",
     "SELECT id, v, ntile(2) OVER (ORDER BY id, v) AS n FROM k GROUP BY ROLLUP (id, v)",
     "SELECT cust, percentile_approx(v, 0.5) AS n FROM k GROUP BY cust",
+    "SELECT cust, approx_top_k(v, 2) AS n FROM k GROUP BY cust",
+    "SELECT cust, hll_sketch_agg(v) AS n FROM k GROUP BY cust",
     "SELECT cust, listagg(st) WITHIN GROUP (ORDER BY ts) AS n FROM o GROUP BY cust",
     "SELECT cust, array_sort(collect_list(v), (a, b) -> 0) AS n FROM k GROUP BY cust",
     "SELECT id, v FROM k LIMIT 3",
