@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from streamhouse.errors import BlockedError, ChangeFailedError, RowsLostError, SourceError, TableLostError
+from streamhouse.errors import BlockedError, ChangeFailedError, RowsLostError, SourceError, StateConflictError
 from streamhouse.jobs.run import Meter, carry
 from streamhouse.model.table import Column
 from streamhouse.model.types import Tier
@@ -478,7 +478,7 @@ def test_what_does_not_compile_holds_its_own_readers_alone(world):
     made.run()
     made.file("data/2.parquet", [{"id": 3, "n": BIG, "note": "c"}], **{**TYPES, "n": pa.int64()})  # clean takes int
     made.file("more/2.parquet", [{"id": 2, "size": 6, "place": "x"}], **more, place=pa.string())
-    with pytest.raises(BlockedError):
+    with pytest.raises(ChangeFailedError):
         made.run()
     assert made.events() == {
         "widen_type n int → bigint": EventStatus.FAILED,
@@ -727,7 +727,7 @@ def test_a_reader_refuses_a_hot_table_of_another_flow_that_is_not_the_one_it_rea
     rows = pa.Table.from_pylist([{**ROWS[0], "id": k} for k in range(7, 17)], schema=arrow_schema(table.columns))
     store.write(table, Changes(rows), WriteContext("somebody/else", 1))
     plan = plan_of(made.open.project, "reader")
-    with pytest.raises(TableLostError, match="another table"):
+    with pytest.raises(StateConflictError, match="another table"):
         carry(made.open, plan, Meter(plan, lambda _: None, once=True), once=True)
     assert set(made.rows("dwd.fo")) == {1, 2}
 
@@ -794,7 +794,7 @@ def test_positions_lost_of_a_table_whose_snapshots_expired_behind_a_reader(table
     with pytest.raises(BlockedError):
         made.run()
     made.decide(grant=False)
-    with pytest.raises(BlockedError):
+    with pytest.raises(ChangeFailedError):
         made.run()
     assert [r.status for r in made.state.upstream.events("reader")].count(EventStatus.REFUSED) == 1
     assert set(made.rows("dwd.fo")) == {1, 2, 3, 4, 5, 6}, "its readers go on waiting"
