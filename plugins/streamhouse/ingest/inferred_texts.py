@@ -36,6 +36,7 @@ class TextFacts:
         scale: The most behind it.
         significant: The most that count: without zeros before them, and without an exponent.
         has_zeros: Whether a number begins with a zero that its value does not need.
+        has_plus: Whether a number begins with a plus.
         has_zones: Whether a time has a zone.
     """
 
@@ -45,6 +46,7 @@ class TextFacts:
     scale: int = 0
     significant: int = 0
     has_zeros: bool = False
+    has_plus: bool = False
     has_zones: bool = False
 
     @classmethod
@@ -63,8 +65,9 @@ class TextFacts:
         if forms & _NUMBERS:
             significant = _longest(pc.replace_substring_regex(values, r"^[+-]?[0.]*|[eE].*$|\.", ""))
         has_zeros = bool(forms & _NUMBERS) and _any(values, _ZEROS)
+        has_plus = bool(forms & _NUMBERS) and _any(values, r"^\+")
         has_zones = "time" in forms and _any(values, _ZONE)
-        return cls(forms, len(values), digits, scale, significant, has_zeros, has_zones)
+        return cls(forms, len(values), digits, scale, significant, has_zeros, has_plus, has_zones)
 
     def __add__(self, other: "TextFacts") -> "TextFacts":
         return TextFacts(
@@ -74,6 +77,7 @@ class TextFacts:
             max(self.scale, other.scale),
             max(self.significant, other.significant),
             self.has_zeros or other.has_zeros,
+            self.has_plus or other.has_plus,
             self.has_zones or other.has_zones,
         )
 
@@ -100,7 +104,15 @@ class TextFacts:
             return ("string",), "days in another form than 2026-12-31: say in an action which part is the month"
         return ("string",), ""
 
+    def doubles(self) -> tuple[Sequence[str], str]:
+        """Types that these numbers may have beside NaN and Infinity, as `types`."""
+        if self.significant <= _DOUBLE_DIGITS:
+            return ("double",), ""
+        return (), f"numbers of more than {_DOUBLE_DIGITS} digits beside NaN would be rounded as double"
+
     def _numbers(self) -> tuple[Sequence[str], str]:
+        if self.has_plus and "whole" in self.forms:
+            return ("string",), "numbers such as +4712345678 would lose their sign"
         if self.has_zeros:
             return ("string",), "numbers such as 007 would lose their zeros"
         if "whole" in self.forms and self.digits <= _DIGITS:
