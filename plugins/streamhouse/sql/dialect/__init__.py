@@ -230,7 +230,7 @@ def _query(parsed: Callable[[str], exp.Expr], sql: str, at: Location) -> exp.Que
 
 
 def _drop_partitionings(query: exp.Query) -> None:
-    """Drop hints such as REPARTITION(3, k), which change the parts of a result and no row: the engine makes the parts."""
+    """Drop hints such as REPARTITION(3, k), which change no row: the engine makes the parts of a result."""
     for hint in list(query.find_all(exp.Hint)):
         joins = [one for one in hint.expressions if isinstance(one, exp.JoinHint)]
         if joins:
