@@ -158,6 +158,11 @@ def _json_columns(path: Path, name: str) -> tuple[Column, ...]:
         line = records.lines[min(int(found[1]), len(records.lines) - 1)] if found else 1
         hint = f"declare the columns; these are found by: streamhouse source infer {name}"
         raise SourceError(f"no columns fit all rows: {error}", at=Location(name, line), hint=hint) from error
+    names: dict[str, str] = {}
+    for one in schema.names:
+        if (known := names.setdefault(one.lower(), one)) != one:
+            what = f"'{known}' and '{one}' are one column to Spark: case makes no difference"
+            raise SourceError(what, at=Location(name, 1), hint="declare one of them under 'columns'")
     return column_types(schema, name, Location(name))
 
 

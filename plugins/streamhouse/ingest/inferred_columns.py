@@ -152,7 +152,12 @@ def _of_json(paths: dict[str, Path], most_rows: int | None, _rules: CsvRules) ->
             except UnreadableError as error:
                 raise wrong_line(error, number, records, name) from error
         rows, files = rows + len(looked_at), files + 1
-    columns = (InferredColumn(one, *found.types()) for one, found in facts.fields.items())
+    names: dict[str, str] = {}  # case makes no difference in Spark
+    columns = []
+    for one, found in facts.fields.items():
+        first = names.setdefault(one.lower(), one)
+        other = ((), f"Spark takes it for the same column as '{first}': case makes no difference")
+        columns.append(InferredColumn(one, *(found.types() if first == one else other)))
 
     def fitting(column: InferredColumn) -> InferredColumn:
         return _first_fitting(column, lambda type_: _unread(some, (Column(name=column.name, type=type_),)))

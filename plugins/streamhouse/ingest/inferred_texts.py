@@ -14,8 +14,10 @@ _FORMS = {
     "day": r"^\d{4}-\d\d-\d\d$",
     "time": r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?\s*(Z|[+-]\d\d(:?\d\d)?)?)?$",
     "odd day": r"^\d{1,2}[./-]\d{1,2}[./-](\d{4}|\d\d)\b",
+    "odd number": r"^\(?[+-]?(\p{Sc}|[A-Z]{3} ?)? ?[+-]?\d[\d.,'\x{a0}\x{202f}]* ?(%|\p{Sc}|[A-Z]{3})?\)?-?$",
 }
 _NUMBERS = frozenset({"whole", "decimal", "number"})
+_SIGNS = r"[%(,'\x{a0}\x{202f}]|\p{Sc}|\d-$|[A-Z]{3}"
 _ZEROS = r"^[+-]?0\d"
 _ZONE = r"\d(Z|\s*[+-]\d\d(:?\d\d)?)$"
 _MOST_DIGITS = 38
@@ -38,6 +40,7 @@ class TextFacts:
         has_zeros: Whether a number begins with a zero that its value does not need.
         has_plus: Whether a number begins with a plus.
         has_zones: Whether a time has a zone.
+        has_signs: Whether a number has a sign that people read: of currency, percent or thousands.
     """
 
     forms: frozenset[str] = frozenset(_FORMS)
@@ -48,6 +51,7 @@ class TextFacts:
     has_zeros: bool = False
     has_plus: bool = False
     has_zones: bool = False
+    has_signs: bool = False
 
     @classmethod
     def of(cls, texts: "pa.ChunkedArray | pa.Array") -> "TextFacts":
@@ -67,7 +71,8 @@ class TextFacts:
         has_zeros = bool(forms & _NUMBERS) and _any(values, _ZEROS)
         has_plus = bool(forms & _NUMBERS) and _any(values, r"^\+")
         has_zones = "time" in forms and _any(values, _ZONE)
-        return cls(forms, len(values), digits, scale, significant, has_zeros, has_plus, has_zones)
+        has_signs = "odd number" in forms and not forms & _NUMBERS and _any(values, _SIGNS)
+        return cls(forms, len(values), digits, scale, significant, has_zeros, has_plus, has_zones, has_signs)
 
     def __add__(self, other: "TextFacts") -> "TextFacts":
         return TextFacts(
@@ -79,6 +84,7 @@ class TextFacts:
             self.has_zeros or other.has_zeros,
             self.has_plus or other.has_plus,
             self.has_zones or other.has_zones,
+            self.has_signs or other.has_signs,
         )
 
     def types(self) -> tuple[Sequence[str], str]:
@@ -102,6 +108,8 @@ class TextFacts:
             return ("timestamp", "string"), "" if self.has_zones else "no time has a zone: read as UTC"
         if "odd day" in self.forms:
             return ("string",), "days in another form than 2026-12-31: say in an action which part is the month"
+        if "odd number" in self.forms and self.has_signs:
+            return ("string",), "numbers with signs of thousands, percent or currency: convert them in an action"
         return ("string",), ""
 
     def doubles(self) -> tuple[Sequence[str], str]:

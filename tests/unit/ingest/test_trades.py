@@ -15,6 +15,7 @@ from streamhouse.errors import SourceError
 from streamhouse.ingest.files import open_files
 from streamhouse.ingest.files_options import FilesOptions
 from streamhouse.ingest.inferred_columns import infer_files
+from streamhouse.ingest.inferred_texts import TextFacts
 from tests.tables import each
 
 BANK = (
@@ -345,3 +346,41 @@ def test_a_mark_that_is_a_row_to_spark_is_refused(tmp_path, data, is_row):
                 source.available()
         else:
             assert source.available() == {"1.csv": 0}
+
+
+def test_names_of_json_that_differ_only_by_case_are_one_column(tmp_path):
+    """Spark refuses such columns: COLUMN_ALREADY_EXISTS."""
+    folder = written(tmp_path, "1.jsonl", '{"A": 1, "a": 2}\n')
+    found = {column.name: column for column in inferred(folder, "1.jsonl", {}).columns}
+    assert {name: column.type for name, column in found.items()} == {"A": "bigint", "a": None}
+    assert "case makes no difference" in found["a"].note
+    with pytest.raises(SourceError, match="'A' and 'a' are one column to Spark"):
+        open_files({"path": "1.jsonl"}, folder).columns()
+    with pytest.raises(SourceError, match="columns 'A' and 'a' are one"):
+        open_files({"path": "1.jsonl", "columns": {"A": "int", "a": "int"}}, folder)
+    source = open_files({"path": "1.jsonl", "columns": {"a": "int"}}, folder)
+    assert source.read({}, source.available()).to_pylist() == [{"a": 2}]
+
+
+@each(
+    ("values", "is_number"),
+    [
+        (["1,234.50", "999.00"], True),
+        (["1.050,00", "-3,20"], True),
+        (["12.5%", "3%"], True),
+        (["$12.50", "-€3", "12 USD", "EUR 5"], True),
+        (["(12.50)", "3.00", "4.00-"], True),
+        (["1'234.50", "1\u00a0234"], True),
+        (["10.0.0.1", "10.0.0.2"], False),
+        (["2026-W05", "2026-Q1"], False),
+        (["12,5 apples", "3"], False),
+        (["ABC", "DEF"], False),
+        (["+47 12 34 56 78"], False),
+    ],
+)
+def test_numbers_for_people_are_named(values, is_number):
+    types, note = TextFacts.of(pa.array(values)).types()
+    assert types[0] == "string"
+    assert ("signs of thousands" in note) is is_number
+    halves = TextFacts.of(pa.array(values[:1])) + TextFacts.of(pa.array(values[1:] or values))
+    assert halves.types()[1] == note
