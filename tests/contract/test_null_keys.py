@@ -17,6 +17,7 @@ from streamhouse.stores.base import (
     FilteredStore,
     LoggedStore,
     PartitionedStore,
+    PlacedStore,
     ShapedStore,
     Store,
     WriteContext,
@@ -324,3 +325,18 @@ def test_a_partition_may_be_null(store: Store, make_table: Make, key: tuple[str,
         assert sorted(store.drop_partitions(table, aged)) == sorted(aged)
         left = [row for row in [*kept, *again] if row["day"] != date(2026, 3, 1)]
         assert plain(store.read_state(table)) == sorted(map(repr, left))
+
+
+def test_the_rows_of_a_log_in_their_order_have_null(store: Store, make_table: Make) -> None:
+    if not isinstance(store, PlacedStore):
+        pytest.skip("the store gives no places")
+    made = make_table(k="bigint", part="int", key=())
+    table = Table.model_validate({**made.model_dump(), "partition_by": ("part",), "null_keys": ("part",)})
+    store.create(table)
+    listed = [{"k": 1, "part": None}, {"k": 2, "part": 0}, {"k": 3, "part": None}]
+    store.write(table, changes(table, listed), WriteContext("flow/segment", 0))
+    for names in (("k", "part"), ("part",), ("k",)):
+        found = store.read_placed(table, None, names, "place")
+        assert set(found.column_names) == {*names, "place"}
+        rows = sorted(found.select(list(names)).to_pylist(), key=repr)
+        assert rows == sorted(({name: row[name] for name in names} for row in listed), key=repr)

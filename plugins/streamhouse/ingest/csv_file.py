@@ -12,6 +12,7 @@ import pyarrow.csv as pa_csv
 from streamhouse.errors import Location, SourceError
 from streamhouse.ingest.csv_header import CsvRules, check_separator, names_of, places_of
 from streamhouse.ingest.csv_text import (
+    OTHER_ENCODING,
     NoRowError,
     canonical,
     even_lines,
@@ -135,15 +136,25 @@ class CsvRows:
             record.decode()
         except UnicodeDecodeError as wrong:
             text = f"it is no UTF-8: {wrong.reason} at byte {wrong.start}"
-            return NoRowError("encoding", text, "encoding: says how the file is written, such as latin-1")
+            return NoRowError("encoding", text, OTHER_ENCODING)
         if isinstance(error, UnfitError):
             return NoRowError("type", error.text, error.hint)
-        values = len(grammar(self.rules.form, multi_line=self.multi_line).values(record))
-        if values != len(self.names):
+        values = grammar(self.rules.form, multi_line=self.multi_line).values(record)
+        if len(values) != len(self.names):
             there = "the first line names" if self.rules.form.header else "the columns are"
-            text = f"the row has {values} value{'s' * (values != 1)}, and {there} {len(self.names)}"
-            return NoRowError("malformed", text, "mend the line: values with a separator in them need quotes")
+            text = f"the row has {len(values)} value{'s' * (len(values) != 1)}, and {there} {len(self.names)}"
+            return NoRowError("malformed", text, self._width_remedy(values))
         return NoRowError("malformed", str(error))
+
+    def _width_remedy(self, values: Sequence[bytes]) -> str:
+        """What to do about a row with another number of values than names."""
+        if len(values) < len(self.names):
+            return "mend the line, or let such lines go to a table of their own: on_bad_rows: dead_letter"
+        if len(values) == len(self.names) + 1 and not values[-1]:
+            return "the line ends with a separator: let the first line end with one, or take it away from all lines"
+        remedy = "mend the line: values with a separator in them need quotes"
+        above = "; lines above the names have to go, such as five of them: tail -n +6 FILE"
+        return remedy + above * self.rules.form.header
 
 
 def rows_reader(
@@ -264,6 +275,19 @@ def csv_names(path: Path, name: str, rules: CsvRules) -> tuple[str, ...]:
     return _sample(path, name, rules, _NAMES_BYTES)[0].names
 
 
+def has_no_line(path: Path, name: str, rules: CsvRules) -> bool:
+    """Whether a file has neither names nor a row, but at most lines of blanks and comments.
+
+    Raises:
+        SourceError: it is of another encoding, or is no text.
+        OSError: it cannot be opened.
+    """
+    if path.stat().st_size > _NAMES_BYTES:
+        return False
+    records, _ = csv_records(csv_bytes(path, name, rules), name, rules)
+    return not records.header and not records.texts
+
+
 def csv_lacking(path: Path, name: str, rules: CsvRules, columns: tuple[Column, ...]) -> list[str]:
     """The columns that a file lacks.
 
@@ -323,7 +347,8 @@ def _sample(path: Path, name: str, rules: CsvRules, most: int = _INFERRED_BYTES)
         whole = records.texts[:-1] if size > most else records.texts
         first = records.header if rules.form.header else next(iter(whole), b"")
         if not first:
-            raise NoRowError("malformed", "the file has no line", "put a line with the names of the columns there")
+            hint = "put a line with the names of the columns there, or declare the columns"
+            raise NoRowError("malformed", "the file has no line", hint)
         columns = tuple(Column(name=one, type="string") for one in names_of(first, rules))
         if rules.form.header:
             check_separator(tuple(c.name for c in columns), first, rules, rules.order)

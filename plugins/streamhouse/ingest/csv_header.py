@@ -1,17 +1,20 @@
 """The names in the first line of delimited text, and which of them the columns of a source are. Pure."""
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from difflib import get_close_matches
 
 from streamhouse.errors import did_you_mean
 from streamhouse.ingest.csv_options import CsvForm
-from streamhouse.ingest.csv_text import NoRowError, canonical, grammar
+from streamhouse.ingest.csv_text import OTHER_ENCODING, NoRowError, canonical, grammar
 from streamhouse.model.table import Column
 
 _SEPARATORS = (",", ";", "\t", "|")
 _SHOWN = {"\t": "\\t"}
 _MOST_NAMED = 8
+_OBJECT = re.compile(rb'\s*(?:\[\s*)?\{\s*"[^"]*"\s*:')
+_OF_EXCEL = re.compile(rb'"?sep=(.)"?[ \t,;]*', re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -35,12 +38,12 @@ def names_of(first: bytes, rules: CsvRules) -> tuple[str, ...]:
     """
     form = rules.form
     multi_line = form.lines_may_break is not False
+    _refuse_other_text(first)
     canonical([first], form.model_copy(update={"multi_line": multi_line}), multi_line=multi_line, width=0)
     try:
         values = [value.decode() for value in grammar(form, multi_line=multi_line).values(first)]
     except UnicodeDecodeError as error:
-        hint = "encoding: says how the file is written, such as latin-1"
-        raise NoRowError("encoding", f"the line is no UTF-8: {error.reason}", hint) from error
+        raise NoRowError("encoding", f"the line is no UTF-8: {error.reason}", OTHER_ENCODING) from error
     if not form.header:
         if rules.order and len(values) != len(rules.order):
             text = f"the first line has {_values(len(values))}, and {len(rules.order)} columns are declared"
@@ -56,6 +59,16 @@ def names_of(first: bytes, rules: CsvRules) -> tuple[str, ...]:
             raise NoRowError("malformed", f"the first line names '{name}' twice{other}", "rename one")
         seen[name.lower()] = name
     return names
+
+
+def _refuse_other_text(first: bytes) -> None:
+    """Refuse a first line that is none of delimited text: it would be the name of a column."""
+    if _OBJECT.match(first):
+        raise NoRowError("malformed", "the first line is an object of JSON", "format: json")
+    if found := _OF_EXCEL.fullmatch(first):
+        separator = found[1].decode(errors="replace")
+        hint = f"take the line out: sed -i 1d FILE; separator: '{_SHOWN.get(separator, separator)}'"
+        raise NoRowError("malformed", "the first line is for Excel, and the names follow in the second one", hint)
 
 
 def _values(number: int) -> str:

@@ -12,12 +12,16 @@ ENCODINGS = {
     "us-ascii": "ascii",
     "iso-8859-1": "latin-1",
     "latin-1": "latin-1",
+    "windows-1252": "cp1252",
     "utf-16": "utf-16",
     "utf-16le": "utf-16-le",
     "utf-16be": "utf-16-be",
     "utf-32": "utf-32",
 }
-"""Encoding that Spark 4.1 reads → its name in Python; `latin-1` is ours."""
+"""Encoding that Spark 4.1 reads → its name in Python.
+
+`latin-1` is ours. Spark reads `windows-1252` where `spark.sql.legacy.javaCharsets` is set.
+"""
 
 _ONE = {"\\t": "\t"}
 

@@ -12,13 +12,18 @@ from functools import lru_cache
 from types import MappingProxyType
 
 from streamhouse.ingest.csv_options import ENCODINGS, CsvForm
+from streamhouse.ingest.foreign import ForeignError, refuse_foreign
 from streamhouse.ingest.records import Records
 from streamhouse.ingest.unreadable import UnreadableError
 
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 _BLANKS = bytes(range(33))
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_EMPTY_LINES = re.compile(rb"(?:\r?\n)+")
 _NEVER = rb"(?!)"
+_LATIN = ("latin-1", "iso-8859-1")
+_CONTROL = re.compile(rb"[\x80-\x9f]")
+OTHER_ENCODING = "encoding: windows-1252, for example, says how the file is written"
 
 
 class NoRowError(UnreadableError):
@@ -39,14 +44,28 @@ def utf8_text(data: bytes, form: CsvForm) -> bytes:
     """The bytes of a file as UTF-8 without a byte order mark; bytes that are no UTF-8 stay, for their line alone.
 
     Raises:
-        NoRowError: the file is not of the encoding.
+        NoRowError: the file is not of the encoding, or is no text at all; or Spark finds a row in it that is none.
     """
+    try:
+        refuse_foreign(data)
+    except ForeignError as error:
+        raise NoRowError(error.reason, str(error), error.hint) from error
+    text = _decoded(data, form)
+    # To Spark a mark alone, or one carriage return, is a row where values go over line ends and no names come first.
+    marks = data and not text.strip(b"\r\n") and not _EMPTY_LINES.fullmatch(text)
+    if marks and form.lines_may_break and not form.header and form.encoding != "utf-16":
+        hint = "take the file away, or write it without a byte order mark and with \\n as line end"
+        raise NoRowError("malformed", "the file has a mark, and no row", hint)
+    return text
+
+
+def _decoded(data: bytes, form: CsvForm) -> bytes:
     if form.encoding == "utf-8":
         if data.startswith(_UTF16):
             raise NoRowError("encoding", "the file is UTF-16", "encoding: utf-16")
         return data.removeprefix(codecs.BOM_UTF8)
     if data.startswith(codecs.BOM_UTF8):
-        if form.encoding not in ("latin-1", "iso-8859-1", "us-ascii"):
+        if form.encoding not in (*_LATIN, "us-ascii"):
             raise NoRowError("encoding", f"the file begins as UTF-8, and not as {form.encoding}", "encoding: utf-8")
         data = data.removeprefix(codecs.BOM_UTF8)
     name = ENCODINGS[form.encoding]
@@ -57,7 +76,11 @@ def utf8_text(data: bytes, form: CsvForm) -> bytes:
     except UnicodeDecodeError as error:
         line = len(_LINE_END.findall(data[: error.start])) + 1
         text = f"line {line} is no {form.encoding}: {error.reason}"
-        raise NoRowError("encoding", text, "encoding: says how the file is written", line) from error
+        raise NoRowError("encoding", text, OTHER_ENCODING, line) from error
+    if form.encoding in _LATIN and (control := _CONTROL.search(data)):
+        line = len(_LINE_END.findall(data[: control.start()])) + 1
+        text = f"line {line} has the byte 0x{control[0].hex()}, which is no letter in {form.encoding}"
+        raise NoRowError("encoding", text, "encoding: windows-1252, in which it is one", line)
     return decoded.removeprefix("\ufeff").encode("utf-8", "surrogatepass")
 
 

@@ -25,11 +25,12 @@ from streamhouse.ingest.csv_file import CsvRows, csv_bytes, csv_records, rows_re
 from streamhouse.ingest.csv_header import CsvRules
 from streamhouse.ingest.csv_text import NoRowError
 from streamhouse.ingest.formats import Format, nothing
+from streamhouse.ingest.json_file import json_file
 from streamhouse.ingest.json_rows import json_rows, refuse_other_fields
 from streamhouse.ingest.not_null import refuse_nulls
 from streamhouse.ingest.parquet import parquet_part, parquet_rows
 from streamhouse.ingest.parquet_types import file_names, fitted
-from streamhouse.ingest.records import Records, json_records
+from streamhouse.ingest.records import Records
 from streamhouse.ingest.unreadable import UnreadableError
 from streamhouse.model.table import Column
 from streamhouse.stores.arrow import arrow_schema
@@ -93,10 +94,12 @@ def _split_text(
     reason: Callable[[bytes, Exception], Reason] = json_reason
     if kind == "csv":
         records, multi_line = csv_records(csv_bytes(path, name, rules), name, rules)
+        if not records.header and not records.texts:  # no line at all, as in `read_csv`
+            return FileSplit(arrow_schema(columns).empty_table(), np.array([], dtype=np.int64), {}, 0)
         reader = _csv_reader(records, columns, optional, name, rules, multi_line=multi_line)
         parse, reason = reader.of, partial(csv_reason, reader)
     else:
-        records = json_records(path.read_bytes())
+        records = json_file(path, name)
     found = part(records.texts, parse, reason)
     header = records.header.decode(errors="replace")
     bad = {

@@ -14,13 +14,13 @@ from streamhouse.ingest.file_split import FileSplit, files_again, split_parquet,
 from streamhouse.ingest.files_options import FilesOptions
 from streamhouse.ingest.folders import data_path
 from streamhouse.ingest.formats import Format, infer_columns, read_file
+from streamhouse.ingest.json_file import json_file
 from streamhouse.ingest.json_rows import json_lacking
 from streamhouse.ingest.lacking import begun, lacking_text
 from streamhouse.ingest.listing import check_place, in_order, list_files
 from streamhouse.ingest.not_null import required, required_of_those
 from streamhouse.ingest.options import check_options
 from streamhouse.ingest.parquet import parquet_names, parquet_rows, refuse_other_columns
-from streamhouse.ingest.records import json_records
 from streamhouse.model.bad_rows import OnBadRows
 from streamhouse.model.table import Column
 from streamhouse.model.types import Position
@@ -190,7 +190,7 @@ class FilesSource:
             return [column.name for column in columns if column.name not in there]
         if options.kind == "json":
             rows = self._split(name).rows if self._tolerant else self._whole(name)
-            return json_lacking(json_records(path.read_bytes()).texts, rows)
+            return json_lacking(json_file(path, name).texts, rows)
         return csv_lacking(path, name, options.csv, columns) if options.header else ()
 
     def _names_of(self, wanted: tuple[str, ...]) -> list[str]:

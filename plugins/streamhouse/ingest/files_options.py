@@ -41,11 +41,6 @@ class FilesOptions(CsvForm, _AnyFiles):
         nested = [name for name, type_ in self.columns.items() if type_.endswith(">")]
         if nested:
             raise ValueError(f"column '{nested[0]}': CSV holds no {self.columns[nested[0]]}")
-        lower: dict[str, str] = {}
-        for name in self.columns:
-            if (known := lower.get(name.lower())) is not None:
-                raise ValueError(f"columns '{known}' and '{name}' are one: case makes no difference in CSV")
-            lower[name.lower()] = name
         return self
 
     @property

@@ -13,11 +13,11 @@ from streamhouse.errors import Location, SourceError
 from streamhouse.ingest.csv_file import csv_columns, read_csv
 from streamhouse.ingest.csv_header import CsvRules
 from streamhouse.ingest.csv_options import PLAIN
+from streamhouse.ingest.json_file import json_file, wrong_line
 from streamhouse.ingest.json_rows import UnreadableRecordError, first_wrong, json_rows, refuse_other_fields
-from streamhouse.ingest.not_null import HINT, REASON, first_null
+from streamhouse.ingest.not_null import HINT, first_null
 from streamhouse.ingest.parquet import column_types, parquet_part, parquet_rows
 from streamhouse.ingest.parquet_types import fitted
-from streamhouse.ingest.records import Records, json_records
 from streamhouse.ingest.wrong_row import first_wrong_row
 from streamhouse.model.table import Column
 from streamhouse.stores.arrow import arrow_schema
@@ -33,6 +33,7 @@ SUFFIXES: dict[str, Format] = {
     ".parquet": "parquet",
 }
 _OF_ROW = re.compile(r"Row #(\d+): ")
+_IN_ROW = re.compile(r" in row (\d+)$")
 _INFERRED_BYTES = 1 << 20
 _OTHER_TYPE = (
     "declare the column with a type that holds the value, mend the file, or let such rows go to a table of their own: "
@@ -135,33 +136,34 @@ def read_json(path: Path, columns: tuple[Column, ...], name: str) -> pa.Table:
         SourceError: a line is no object, or a value does not fit; with its line.
         OSError: the file cannot be read.
     """
-    records = json_records(path.read_bytes())
+    records = json_file(path, name)
     try:
         rows = json_rows(records.texts, columns)
     except UnreadableRecordError as error:
-        raise _wrong_line(error, records, name) from error
+        raise wrong_line(error, error.number, records, name) from error
     refuse_other_fields(records.texts, rows, name)
     return rows
 
 
 def _json_columns(path: Path, name: str) -> tuple[Column, ...]:
-    records = json_records(path.read_bytes())
+    records = json_file(path, name)
     if wrong := first_wrong(records.texts):
-        raise _wrong_line(wrong, records, name)
+        raise wrong_line(wrong, wrong.number, records, name)
     text = b"\n".join(record.removeprefix(b"\xef\xbb\xbf") for record in records.texts)
     options = pa_json.ReadOptions(block_size=max(_INFERRED_BYTES, len(text) + 1))
-    return column_types(pa_json.read_json(io.BytesIO(text), options).schema, name, Location(name))
-
-
-def _wrong_line(error: UnreadableRecordError, records: Records, name: str) -> SourceError:
-    if error.reason == REASON:
-        return SourceError(str(error), at=Location(name, records.lines[error.number]), hint=HINT)
-    if error.reason == "type":
-        hint = "mend the value, or declare the column with a type that it fits: a string takes every value"
-    else:
-        hint = "mend the line, or let such lines go to a table of their own: on_bad_rows: dead_letter"
-    what = str(error) if error.reason == "type" else f"the line cannot be read: {error}"
-    return SourceError(what, at=Location(name, records.lines[error.number]), hint=hint)
+    try:
+        schema = pa_json.read_json(io.BytesIO(text), options).schema
+    except pa.ArrowInvalid as error:
+        found = _IN_ROW.search(str(error))
+        line = records.lines[min(int(found[1]), len(records.lines) - 1)] if found else 1
+        hint = f"declare the columns; these are found by: streamhouse source infer {name}"
+        raise SourceError(f"no columns fit all rows: {error}", at=Location(name, line), hint=hint) from error
+    names: dict[str, str] = {}
+    for one in schema.names:
+        if (known := names.setdefault(one.lower(), one)) != one:
+            what = f"'{known}' and '{one}' are one column to Spark: case makes no difference"
+            raise SourceError(what, at=Location(name, 1), hint="declare one of them under 'columns'")
+    return column_types(schema, name, Location(name))
 
 
 def _malformed(name: str, error: Exception) -> SourceError:

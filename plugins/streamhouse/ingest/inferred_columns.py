@@ -2,23 +2,22 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from pathlib import Path
 
 import pyarrow as pa
 
 from streamhouse.errors import Location, SourceError
-from streamhouse.ingest.csv_file import csv_lacking, csv_names, refuse_other_csv
+from streamhouse.ingest.csv_file import csv_lacking, csv_names, has_no_line, refuse_other_csv
 from streamhouse.ingest.csv_header import CsvRules
 from streamhouse.ingest.csv_values import UnfitError, as_iso, typed
 from streamhouse.ingest.folders import data_path
 from streamhouse.ingest.formats import AS_SPARK, SUFFIXES, Format, read_file
-from streamhouse.ingest.inferred_json import FieldFacts, field_facts
+from streamhouse.ingest.inferred_json import FieldFacts, json_object
 from streamhouse.ingest.inferred_texts import TextFacts
+from streamhouse.ingest.json_file import json_file, wrong_line
 from streamhouse.ingest.json_rows import json_rows
 from streamhouse.ingest.listing import check_place, list_files
 from streamhouse.ingest.parquet import parquet_rows, refuse_other_columns
-from streamhouse.ingest.records import json_records
 from streamhouse.ingest.unreadable import UnreadableError
 from streamhouse.model.table import Column
 
@@ -86,6 +85,9 @@ def infer_files(
     if not names:
         raise SourceError(f"no file matches '{pattern}'", hint="paths are relative to the project's folder")
     paths = {name: data_path(root, name) for name in names}
+    if found_kind == "csv":  # of files without a line the source reads no rows
+        some = {name: path for name, path in paths.items() if not has_no_line(path, name, rules)}
+        paths = some or paths
     look = {"csv": _of_csv, "json": _of_json, "parquet": _of_parquet}[found_kind]
     found = look(paths, most_rows, rules)
     if not rules.form.header:  # the source finds columns by their place: each file has all of them
@@ -141,22 +143,26 @@ def _of_json(paths: dict[str, Path], most_rows: int | None, _rules: CsvRules) ->
     for name, path in paths.items():
         if most_rows is not None and rows >= most_rows:
             break
-        with path.open("rb") as lines:
-            looked_at = lines if most_rows is None else list(islice(lines, most_rows - rows))
-            some += looked_at if isinstance(looked_at, list) else []
+        records = json_file(path, name)
+        looked_at = records.texts if most_rows is None else records.texts[: most_rows - rows]
+        some += looked_at if most_rows is not None else []
+        for number, record in enumerate(looked_at):
             try:
-                rows += field_facts(looked_at, facts)
-            except ValueError as error:
-                number, why = error.args
-                raise SourceError(f"the line is no JSON object: {why}", at=Location(name, number)) from error
-        files += 1
-    columns = (InferredColumn(one, *found.types()) for one, found in facts.fields.items())
-    records = [line for line in (line.strip() for line in some) if line]
+                facts.add(json_object(record))
+            except UnreadableError as error:
+                raise wrong_line(error, number, records, name) from error
+        rows, files = rows + len(looked_at), files + 1
+    names: dict[str, str] = {}  # case makes no difference in Spark
+    columns = []
+    for one, found in facts.fields.items():
+        first = names.setdefault(one.lower(), one)
+        other = ((), f"Spark takes it for the same column as '{first}': case makes no difference")
+        columns.append(InferredColumn(one, *(found.types() if first == one else other)))
 
     def fitting(column: InferredColumn) -> InferredColumn:
-        return _first_fitting(column, lambda type_: _unread(records, (Column(name=column.name, type=type_),)))
+        return _first_fitting(column, lambda type_: _unread(some, (Column(name=column.name, type=type_),)))
 
-    return InferredFiles(tuple(fitting(one) if records else one for one in columns), files, rows, False)
+    return InferredFiles(tuple(fitting(one) if some else one for one in columns), files, rows, False)
 
 
 def _unread(records: Sequence[bytes], columns: tuple[Column, ...]) -> str | None:
@@ -182,6 +188,7 @@ def _first_fitting(column: InferredColumn, why: Callable[[str], str | None]) -> 
 
 def _of_parquet(paths: dict[str, Path], _most_rows: int | None, _rules: CsvRules) -> InferredFiles:
     types: dict[str, dict[str, None]] = {}
+    refused: dict[str, str] = {}  # column → why no type of ours has its values
     names: dict[str, str] = {}  # by which case makes no difference
     rows = 0
     for file, path in paths.items():
@@ -190,8 +197,15 @@ def _of_parquet(paths: dict[str, Path], _most_rows: int | None, _rules: CsvRules
         for column in found.columns:
             name = names.setdefault(column.name.lower(), column.name)
             types.setdefault(name, {})[column.type] = None
+        for column_name, error in found.refused.items():
+            name = names.setdefault(column_name.lower(), column_name)
+            types.setdefault(name, {})
+            refused.setdefault(name, error.message)
     columns = tuple(
-        InferredColumn(name, tuple(found) if len(found) == 1 else (), _several(found)) for name, found in types.items()
+        InferredColumn(name, (), refused[name])
+        if name in refused
+        else InferredColumn(name, tuple(found) if len(found) == 1 else (), _several(found))
+        for name, found in types.items()
     )
     return InferredFiles(columns, len(paths), rows, False)
 
@@ -236,7 +250,7 @@ def _failure(path: Path, kind: Format, columns: Sequence[InferredColumn], name: 
         return None
     try:
         if kind == "json":
-            return _unread(json_records(path.read_bytes()).texts, declared)
+            return _unread(json_file(path, name).texts, declared)
         if kind == "csv" and len(csv_lacking(path, name, rules, declared)) == len(declared):
             return None
         read_file(path, kind, declared, name, optional=[one.name for one in declared], rules=rules)

@@ -1,16 +1,21 @@
 """Which type all values of a field of JSON have, at any depth. Pure."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
 
 from streamhouse.ingest.inferred_texts import TextFacts
+from streamhouse.ingest.json_text import TEXT, Cursor, decoded
+from streamhouse.ingest.unreadable import UnreadableError
 from streamhouse.sql.types import canonical_type
 from streamhouse.stores.arrow import arrow_type, spark_type
 
 _AT_ONCE = 10_000
+_MOST_LEVELS = 200
+_WORDS = {"null": None, "true": True, "false": False}
+_ENDLESS = frozenset({"NaN", "Infinity", "+Infinity", "-Infinity", "+INF", "-INF"})
 _NAMES = {"boolean": "true or false", "number": "numbers", "text": "texts", "list": "lists", "object": "objects"}
 
 
@@ -26,6 +31,7 @@ class FieldFacts:
     def __init__(self) -> None:
         self._kinds: set[str] = set()
         self._texts = TextFacts()
+        self._is_endless = False
         self._waiting: list[str] = []
         self._items: FieldFacts | None = None
         self.fields: dict[str, FieldFacts] = {}
@@ -36,7 +42,9 @@ class FieldFacts:
             return
         kind = _kind(value)
         self._kinds.add(kind)
-        if kind in ("number", "text"):
+        if kind == "number" and value in _ENDLESS:
+            self._is_endless = True
+        elif kind in ("number", "text"):
             self._waiting.append(str(value))
             if len(self._waiting) >= _AT_ONCE:
                 self._look()
@@ -67,7 +75,7 @@ class FieldFacts:
         if kind == "boolean":
             return ("boolean",), ""
         if kind == "number":
-            found, note = self._texts.types()
+            found, note = self._texts.doubles() if self._is_endless else self._texts.types()
             return tuple(one for one in found if one != "string"), note
         if kind == "text":
             is_time = not inner and self._texts.forms & {"day", "time", "odd day"}
@@ -100,26 +108,37 @@ def _kind(value: Any) -> str:
     return "text" if isinstance(value, str) else "list" if isinstance(value, list) else "object"
 
 
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no number of JSON")
-
-
-def field_facts(lines: Iterable[bytes], facts: FieldFacts) -> int:
-    """Take lines of JSON objects into account; gives how many there were, without empty ones.
+def json_object(record: bytes) -> dict[str, Any]:
+    """A line of JSON, whose numbers are as they are written; what Spark takes beyond the standard is taken.
 
     Raises:
-        ValueError: a line is no JSON object; its first argument is the number of the line, from 1.
+        UnreadableError: it is no object.
     """
-    rows = 0
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            value = json.loads(line, parse_int=_Number, parse_float=_Number, parse_constant=_refuse)
-        except (ValueError, RecursionError) as error:
-            raise ValueError(number, str(error)) from error
-        if not isinstance(value, dict):
-            raise ValueError(number, "it is no object")
-        facts.add(value)
-        rows += 1
-    return rows
+    try:
+        value = json.loads(decoded(record), parse_int=_Number, parse_float=_Number, parse_constant=_no_number)
+    except (ValueError, RecursionError):
+        cursor = Cursor(decoded(record))
+        value = _value(cursor) if cursor.peek() else None
+        cursor.end()
+    if not isinstance(value, dict):
+        is_list = isinstance(value, list)
+        raise UnreadableError("malformed", f"it is no JSON object{', but an array; each row is one object' * is_list}")
+    return value
+
+
+def _no_number(constant: str) -> None:
+    raise ValueError(constant)
+
+
+def _value(cursor: Cursor, level: int = 0) -> Any:
+    if level > _MOST_LEVELS:
+        raise UnreadableError("malformed", f"it has more than {_MOST_LEVELS} levels")
+    first = cursor.peek()
+    if first == "{":
+        return {name: _value(cursor, level + 1) for name in cursor.names()}
+    if first == "[":
+        return [_value(cursor, level + 1) for _ in cursor.items()]
+    kind, text = cursor.scalar()
+    if kind == TEXT:
+        return text
+    return _WORDS[text] if text in _WORDS else _Number(text)

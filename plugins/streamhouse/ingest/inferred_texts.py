@@ -14,8 +14,10 @@ _FORMS = {
     "day": r"^\d{4}-\d\d-\d\d$",
     "time": r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?\s*(Z|[+-]\d\d(:?\d\d)?)?)?$",
     "odd day": r"^\d{1,2}[./-]\d{1,2}[./-](\d{4}|\d\d)\b",
+    "odd number": r"^\(?[+-]?(\p{Sc}|[A-Z]{3} ?)? ?[+-]?\d[\d.,'\x{a0}\x{202f}]* ?(%|\p{Sc}|[A-Z]{3})?\)?-?$",
 }
 _NUMBERS = frozenset({"whole", "decimal", "number"})
+_SIGNS = r"[%(,'\x{a0}\x{202f}]|\p{Sc}|\d-$|[A-Z]{3}"
 _ZEROS = r"^[+-]?0\d"
 _ZONE = r"\d(Z|\s*[+-]\d\d(:?\d\d)?)$"
 _MOST_DIGITS = 38
@@ -36,7 +38,9 @@ class TextFacts:
         scale: The most behind it.
         significant: The most that count: without zeros before them, and without an exponent.
         has_zeros: Whether a number begins with a zero that its value does not need.
+        has_plus: Whether a number begins with a plus.
         has_zones: Whether a time has a zone.
+        has_signs: Whether a number has a sign that people read: of currency, percent or thousands.
     """
 
     forms: frozenset[str] = frozenset(_FORMS)
@@ -45,7 +49,9 @@ class TextFacts:
     scale: int = 0
     significant: int = 0
     has_zeros: bool = False
+    has_plus: bool = False
     has_zones: bool = False
+    has_signs: bool = False
 
     @classmethod
     def of(cls, texts: "pa.ChunkedArray | pa.Array") -> "TextFacts":
@@ -63,8 +69,10 @@ class TextFacts:
         if forms & _NUMBERS:
             significant = _longest(pc.replace_substring_regex(values, r"^[+-]?[0.]*|[eE].*$|\.", ""))
         has_zeros = bool(forms & _NUMBERS) and _any(values, _ZEROS)
+        has_plus = bool(forms & _NUMBERS) and _any(values, r"^\+")
         has_zones = "time" in forms and _any(values, _ZONE)
-        return cls(forms, len(values), digits, scale, significant, has_zeros, has_zones)
+        has_signs = "odd number" in forms and not forms & _NUMBERS and _any(values, _SIGNS)
+        return cls(forms, len(values), digits, scale, significant, has_zeros, has_plus, has_zones, has_signs)
 
     def __add__(self, other: "TextFacts") -> "TextFacts":
         return TextFacts(
@@ -74,7 +82,9 @@ class TextFacts:
             max(self.scale, other.scale),
             max(self.significant, other.significant),
             self.has_zeros or other.has_zeros,
+            self.has_plus or other.has_plus,
             self.has_zones or other.has_zones,
+            self.has_signs or other.has_signs,
         )
 
     def types(self) -> tuple[Sequence[str], str]:
@@ -98,9 +108,19 @@ class TextFacts:
             return ("timestamp", "string"), "" if self.has_zones else "no time has a zone: read as UTC"
         if "odd day" in self.forms:
             return ("string",), "days in another form than 2026-12-31: say in an action which part is the month"
+        if "odd number" in self.forms and self.has_signs:
+            return ("string",), "numbers with signs of thousands, percent or currency: convert them in an action"
         return ("string",), ""
 
+    def doubles(self) -> tuple[Sequence[str], str]:
+        """Types that these numbers may have beside NaN and Infinity, as `types`."""
+        if self.significant <= _DOUBLE_DIGITS:
+            return ("double",), ""
+        return (), f"numbers of more than {_DOUBLE_DIGITS} digits beside NaN would be rounded as double"
+
     def _numbers(self) -> tuple[Sequence[str], str]:
+        if self.has_plus and "whole" in self.forms:
+            return ("string",), "numbers such as +4712345678 would lose their sign"
         if self.has_zeros:
             return ("string",), "numbers such as 007 would lose their zeros"
         if "whole" in self.forms and self.digits <= _DIGITS:

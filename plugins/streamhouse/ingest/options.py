@@ -44,10 +44,13 @@ def stored_types(columns: Mapping[str, str]) -> dict[str, str]:
     """Column → its type in canonical form.
 
     Raises:
-        ValueError: a type is none of Spark SQL's, or no store can hold it.
+        ValueError: a type is none of Spark SQL's, or no store can hold it; or two names differ only by their case.
     """
     checked = {}
+    lower: dict[str, str] = {}
     for name, text in columns.items():
+        if (known := lower.setdefault(name.lower(), name)) != name:
+            raise ValueError(f"columns '{known}' and '{name}' are one: case makes no difference in Spark")
         try:
             checked[name] = canonical_type(text)
             arrow_type(checked[name])

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from streamhouse.errors import Location, SourceError, did_you_mean
+from streamhouse.ingest.foreign import ForeignError, refuse_foreign
 from streamhouse.ingest.parquet_types import file_names, refuse_old_days
 from streamhouse.ingest.wrong_row import first_wrong_row
 from streamhouse.model.table import Column
@@ -20,6 +21,7 @@ from streamhouse.stores.arrow import arrow_schema, arrow_type, conform, spark_ty
 
 _CACHE_BYTES = 32 << 20
 _SHOWN = 8  # names of columns
+_MOST_BEGINNING = 200
 _numbers = count()  # of the files opened by this process
 
 
@@ -38,7 +40,8 @@ class ParquetRows:
         try:
             self._file = pq.ParquetFile(path, memory_map=True, coerce_int96_timestamp_unit="us")
         except (pa.ArrowException, OSError) as error:
-            raise SourceError(f"{path.name} is no readable Parquet file: {error}", at=at, hint=_hint(error)) from error
+            what, hint = _begins_as(path, error)
+            raise SourceError(f"{path.name} is no readable Parquet file: {what}", at=at, hint=hint) from error
         self.rows: int = self._file.metadata.num_rows
         self.columns, self.refused = _readable(self._file.schema_arrow, path.name)
         self.metadata: dict[bytes, bytes] | None = self._file.metadata.metadata
@@ -110,6 +113,19 @@ def _old_times(path: Path, names: list[str], first: int, count: int) -> pa.Table
     with duckdb.connect(config={"threads": 1}) as connection:
         rows = connection.read_parquet(str(path)).select(*(duckdb.ColumnExpression(name) for name in names))
         return rows.limit(count, first).to_arrow_table()
+
+
+def _begins_as(path: Path, error: Exception) -> tuple[str, str]:
+    """What a file is that is no Parquet file, and what to do."""
+    with path.open("rb") as file:
+        begins = file.read(_MOST_BEGINNING)
+    try:
+        refuse_foreign(begins, is_parquet=True)
+    except ForeignError as foreign:
+        return str(foreign), foreign.hint
+    if begins and begins.decode(errors="replace").replace("\n", "").replace("\r", "").replace("\t", "").isprintable():
+        return "it looks like text", "format: csv, or format: json"
+    return str(error), _hint(error)
 
 
 def _hint(error: Exception) -> str:

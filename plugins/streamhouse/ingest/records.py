@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 _ENDS = re.compile(rb"\r\n|\r|\n")
 _BLANKS = b" \t"
+_MARK_ALONE = re.compile(rb"\xef\xbb\xbf[ \t\r\n]*\Z")
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,8 @@ def json_records(data: bytes) -> Records:
         >>> json_records(b'{"a": 1}\r\n\n{"a": 2}\r{}')
         Records(texts=[b'{"a": 1}', b'{"a": 2}', b'{}'], lines=[1, 3, 4], header=b'')
     """
+    if _MARK_ALONE.match(data):
+        return Records([], [])
     lines = _ENDS.split(data) if b"\r" in data else data.split(b"\n")
     found = [(line, number) for number, line in enumerate(lines, start=1) if line.strip(_BLANKS)]
     return Records([line for line, _ in found], [number for _, number in found])

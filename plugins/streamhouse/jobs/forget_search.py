@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from streamhouse.model.forgetting import KeyPart
-from streamhouse.model.table import Table
+from streamhouse.model.table import NULL_BITS, Table
 from streamhouse.model.types import Tier
 from streamhouse.model.version import table_name
 from streamhouse.project.project import Project
@@ -23,6 +23,7 @@ from streamhouse.spark.results import collected_rows
 from streamhouse.sql.values import typed_value
 from streamhouse.stores.base import LakeMetadata, LoggedStore, Store
 from streamhouse.stores.mark import SNAPSHOT
+from streamhouse.stores.null_keys import decoded
 from streamhouse.tiering.union import state_frame
 
 if TYPE_CHECKING:
@@ -125,18 +126,20 @@ def _in_files(project: Project, tier: Tier, table: Table, parts: Sequence[KeyPar
     place = next((one for one in folders(project, tier, table_name(table.name)) if _is_of(one, table)), None)
     if place is None:
         return None
-    return sum(_in_file(file, table, parts) for file in place.rglob("*.parquet"))
+    return sum(rows_in_file(file, table, parts) for file in place.rglob("*.parquet"))
 
 
 def _is_of(folder: Path, table: Table) -> bool:
     return folder.name == table.name.partition(".")[2]
 
 
-def _in_file(file: Path, table: Table, parts: Sequence[KeyPart]) -> int:
+def rows_in_file(file: Path, table: Table, parts: Sequence[KeyPart]) -> int:
+    """The rows of a data file that are of some persons; what stands for NULL in a key is nobody's."""
     names = pq.read_schema(file).names
     if any(not set(part.columns) & set(names) for part in parts):
         return 0  # no data: a file of deletes says places only
-    rows = pq.read_table(file, columns=[name for name in key_columns(parts) if name in names], partitioning=None)
+    wanted = [name for name in (*key_columns(parts), NULL_BITS) if name in names]
+    rows = decoded(table, pq.read_table(file, columns=wanted, partitioning=None))
     found: pa.ChunkedArray | None = None
     for part in parts:
         matches = _of_part(rows, table, part)

@@ -27,6 +27,11 @@ _NO_COMMA_BEFORE = {
 _QUOTES = ("'", '"', "`")
 _WRITES = {TokenType.INSERT, TokenType.MERGE, TokenType.UPDATE, TokenType.DELETE, TokenType.CREATE}
 _ONE_SELECT = "an action is one SELECT; the flow stores its result"
+_WRITTEN_AS = {
+    "TABLE": "write SELECT * FROM and the table",
+    "FROM": "write SELECT before FROM; what stands behind |> are parts of a SELECT",
+    "VALUES": "write SELECT * FROM VALUES …",
+}
 _TEMPLATE_TOKENS = {TokenType.L_BRACE, TokenType.BLOCK_START, TokenType.PARAMETER}
 
 
@@ -46,7 +51,8 @@ def parse_query(sql: str, at: Location) -> exp.Query:
         raise SqlSyntaxError("there is no SQL here", at=at, hint="after the header, write one SELECT")
     first = tokens[0]
     if first.token_type not in (TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN):
-        hint = did_you_mean(first.text.upper(), ("SELECT", "WITH"), _ONE_SELECT)
+        otherwise = _WRITTEN_AS.get(first.text.upper(), _ONE_SELECT)
+        hint = did_you_mean(first.text.upper(), ("SELECT", "WITH"), otherwise)
         raise SqlSyntaxError(f"the SQL begins with '{first.text}'", at=at, hint=hint)
     _refuse_what_sqlglot_lets_pass(tokens, sql, at)
     query = _query(tokens, sql, at)

@@ -123,6 +123,9 @@ def _table(node: exp.Table) -> Iterator[Refused]:
 def _row_maker(call: exp.Expr) -> Iterator[Refused]:
     name = function_name(call)
     if name not in TABLE_FUNCTIONS:
+        if name == "table":
+            yield Refused(call, f"{_short(call)} is no table", "write the name of the table alone", reads=True)
+            return
         hint = did_you_mean(name, TABLE_FUNCTIONS, f"{_SAYS}; rows are made by {', '.join(sorted(TABLE_FUNCTIONS))}")
         yield Refused(call, f"{_short(call)} is no table", hint, reads=True)
 

@@ -122,6 +122,10 @@ def check_tables(nodes: Sequence[exp.Expr], ports: Collection[str], sql: str, at
         if table.db or (name not in ports and name not in ctes):
             shown = f"{table.db}.{table.name}" if table.db else table.name
             hint: str | None = did_you_mean(name, [*ports, *ctes], f"the ports are: {', '.join(ports)}")
+            if name == "table":
+                hint = "write the name of the table alone: FROM orders"
+            elif not ports and not ctes:
+                hint = "the action has no inputs: name one under 'inputs' in its header"
             if table.db:
                 hint = "an action reads its inputs by port; the flow says which table that is"
             errors.append(UnknownTableError(f"unknown table '{shown}'", at=place_of(table, sql, at), hint=hint))

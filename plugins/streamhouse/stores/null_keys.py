@@ -177,6 +177,19 @@ def reads_where(method: F) -> F:
     return cast("F", call)
 
 
+def reads_placed(method: F) -> F:
+    """For `PlacedStore.read_placed`."""
+
+    @wraps(method)
+    def call(store: Any, table: Table, at: Position | None, columns: tuple[str, ...], column: str) -> pa.Table:
+        table = _as_stored(store, table)
+        if not table.null_keys:
+            return method(store, table, at, columns, column)
+        return decoded(table, method(store, stored_form(table), at, _with_bits(table, columns), column))
+
+    return cast("F", call)
+
+
 def lists_files(method: F) -> F:
     """For `LakeMetadata.list_files`; see `reads_where`."""
 

@@ -104,7 +104,7 @@ def test_json_at_any_depth(tmp_path):
     assert [row["b"] for row in rows] == [Decimal("1.50"), Decimal("2.00"), Decimal("10.25")]
 
 
-@pytest.mark.parametrize("line", ['{"a": NaN}', '{"a": 1', "[1]", "[" * 5000, '{"a": "\udc80"}'])
+@pytest.mark.parametrize("line", ['{"a": 1', "[1]", "[" * 5000, '{"a": "\udc80"}'])
 def test_a_line_that_is_no_object(tmp_path, line):
     (tmp_path / "1.json").write_bytes(b'{"a": 1}\n' + line.encode(errors="surrogateescape") + b"\n")
     with pytest.raises(SourceError) as refused:
@@ -250,7 +250,7 @@ def test_several_options_and_what_is_printed(tmp_path, capsys):
         ("separatr=;", "did you mean 'separator'"),
         ("separator", "has no value"),
         ("separator=;;", "is not one character"),
-        ("encoding=windows-1252", "convert the file"),
+        ("encoding=windows-1250", "convert the file"),
         ("header=perhaps", "header"),
         ("columns=a", "no option of csv"),
     ],

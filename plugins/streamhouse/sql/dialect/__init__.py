@@ -225,7 +225,18 @@ def _query(parsed: Callable[[str], exp.Expr], sql: str, at: Location) -> exp.Que
             at=at,
             hint="an action holds one SELECT; the flow says where it goes",
         )
+    _drop_partitionings(query)
     return query
+
+
+def _drop_partitionings(query: exp.Query) -> None:
+    """Drop hints such as REPARTITION(3, k), which change no row: the engine makes the parts of a result."""
+    for hint in list(query.find_all(exp.Hint)):
+        joins = [one for one in hint.expressions if isinstance(one, exp.JoinHint)]
+        if joins:
+            hint.set("expressions", joins)
+        else:
+            hint.pop()
 
 
 def parse_condition(text: str, at: Location) -> exp.Expr:

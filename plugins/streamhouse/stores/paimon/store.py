@@ -234,6 +234,7 @@ class PaimonStore:
             snapshot = (self._end(handle) if at is None else at).get(_SNAPSHOT, 0)
             return reading.state(handle, table, snapshot, columns, where=where)
 
+    @null_keys.reads_placed
     def read_placed(self, table: Table, at: Position | None, columns: tuple[str, ...], column: str) -> pa.Table:
         """See `PlacedStore.read_placed`."""
         with translated("reading", table.name):

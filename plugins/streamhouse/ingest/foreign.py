@@ -1,0 +1,69 @@
+"""Files that are something else than their name or `format` says, by how they begin. Pure."""
+
+import re
+
+from streamhouse.ingest.unreadable import UnreadableError
+
+_UNPACK = "unpack it: {} FILE"
+_WEB_PAGE = (
+    "a page of HTML",
+    "download the data again: such a page often says that a login or a permission is missing",
+)
+_BEGINNINGS: tuple[tuple[bytes, str, str], ...] = (
+    (rb"\x1f\x8b", "compressed with gzip", _UNPACK.format("gunzip")),
+    (rb"BZh[1-9]1AY&SY", "compressed with bzip2", _UNPACK.format("bunzip2")),
+    (rb"\x28\xb5\x2f\xfd", "compressed with zstd", _UNPACK.format("unzstd")),
+    (rb"\xfd7zXZ\x00", "compressed with xz", _UNPACK.format("unxz")),
+    (rb"\x04\x22\x4d\x18", "compressed with lz4", _UNPACK.format("unlz4")),
+    (rb"PK\x03\x04", "a ZIP archive or a workbook of Excel", "unpack it, or save the sheet as CSV with UTF-8"),
+    (rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "a workbook of Excel", "save the sheet as CSV with UTF-8"),
+    (rb"Obj\x01", "a file of Avro", "write it as Parquet; the source kafka reads messages of Avro"),
+    (rb"ORC[^\t -~]", "a file of ORC", "write it as Parquet"),
+    (rb"ARROW1\x00", "a file of Arrow", "write it as Parquet"),
+    (rb"%PDF-", "a PDF", "take its table out as CSV"),
+    (rb"SQLite format 3\x00", "a database of SQLite", "write a table of it as CSV: sqlite3 -header -csv FILE"),
+    (rb"(?i:<\?xml)", "XML", "convert it to CSV, JSON or Parquet"),
+    (rb"(?i:<!doctype html|<html)", *_WEB_PAGE),
+)
+_MOST = 256
+
+
+def _begins(mark: bytes) -> re.Pattern[bytes]:
+    return re.compile(rb"(?:\xef\xbb\xbf)?[ \t\r\n]*(?:%b)" % mark)
+
+
+_TEXTS = tuple((_begins(mark), what, hint) for mark, what, hint in _BEGINNINGS)
+_PARQUET = (_begins(rb"PAR1[^\t -~]"), "a file of Parquet", "format: parquet")
+
+
+class ForeignError(UnreadableError):
+    """A file is something else.
+
+    Attributes:
+        hint: What to do.
+    """
+
+    def __init__(self, what: str, hint: str) -> None:
+        super().__init__("encoding", f"the file is {what}")
+        self.hint = hint
+
+
+def refuse_foreign(data: bytes, *, is_parquet: bool = False) -> None:
+    r"""Refuse a file of text, or of Parquet, that begins as something else.
+
+    Args:
+        data: Its beginning, or all of it.
+        is_parquet: Whether it has to be Parquet.
+
+    Raises:
+        ForeignError: it does.
+
+    Example:
+        >>> refuse_foreign(b"id,name\n")
+        >>> refuse_foreign(b"\x1f\x8b\x08\x00")
+        Traceback (most recent call last):
+        streamhouse.ingest.foreign.ForeignError: the file is compressed with gzip
+    """
+    for begins, what, hint in _TEXTS if is_parquet else (*_TEXTS, _PARQUET):
+        if begins.match(data[:_MOST]):
+            raise ForeignError(what, hint)

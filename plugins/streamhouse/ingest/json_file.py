@@ -1,0 +1,53 @@
+"""A file of JSON objects, one in each line: its records, and the error of one that cannot be read."""
+
+from pathlib import Path
+
+from streamhouse.errors import Location, SourceError
+from streamhouse.ingest.foreign import ForeignError, refuse_foreign
+from streamhouse.ingest.not_null import HINT, REASON
+from streamhouse.ingest.records import Records, json_records
+from streamhouse.ingest.unreadable import UnreadableError
+
+_MEND = "mend the line, or let such lines go to a table of their own: on_bad_rows: dead_letter"
+_TYPE = "mend the value, or declare the column with a type that it fits: a string takes every value"
+
+
+def json_file(path: Path, name: str) -> Records:
+    """The records of a file.
+
+    Raises:
+        SourceError: it is no text; `name` is what the message calls it.
+        OSError: it cannot be read.
+    """
+    data = path.read_bytes()
+    try:
+        refuse_foreign(data)
+    except ForeignError as error:
+        raise SourceError(str(error), at=Location(name, 1), hint=error.hint) from error
+    return json_records(data)
+
+
+def wrong_line(error: UnreadableError, number: int, records: Records, name: str) -> SourceError:
+    """The error of a record that is no row.
+
+    Args:
+        error: Why.
+        number: Which record, from 0.
+        records: Of the file.
+        name: Of the file.
+    """
+    at = Location(name, records.lines[number])
+    if error.reason == REASON:
+        return SourceError(str(error), at=at, hint=HINT)
+    if error.reason == "type":
+        return SourceError(str(error), at=at, hint=_TYPE)
+    return SourceError(f"the line cannot be read: {error}", at=at, hint=_remedy(records.texts[number]))
+
+
+def _remedy(record: bytes) -> str:
+    text = record.removeprefix(b"\xef\xbb\xbf").strip()
+    if text[:1] == b"[":
+        return "write one object in each line: jq -c '.[]' FILE"
+    if text[:1] == b"{" and text[-1:] != b"}":
+        return f"write the whole object in one line: jq -c . FILE; or {_MEND}"
+    return _MEND
