@@ -10,6 +10,7 @@ from streamhouse.errors import DefinitionErrors, ImportRefusedError, StoreUnavai
 from streamhouse.ingest.schema_registry import RegistryClient
 from streamhouse.jobs.import_topics import registered_topics
 from streamhouse.model.connection import Connection
+from streamhouse.model.schema_registry import SchemaRegistry
 from streamhouse.model.types import NAME, StepKind
 from streamhouse.planner.found_tables import FoundTable, TablePatterns
 from streamhouse.planner.imported_flow import AS_IS, Ingest, flow_text
@@ -149,6 +150,9 @@ def _ask(project: Project, wanted: ImportRequest, is_wanted: Callable[[str], boo
         except DatabaseAway as error:
             message = f"connection '{wanted.connection}': the database does not answer: {error}"
             raise StoreUnavailableError(message, hint=f"check {place.host}:{place.port_number}") from None
+    if not isinstance(place, SchemaRegistry):
+        hint = "name its tables one by one: docs/howto/read-tables-of-others.md"
+        raise ImportRefusedError(f"'{wanted.connection}' is a lake, whose tables are not imported", hint=hint)
     if not wanted.servers:
         raise ImportRefusedError("the servers of Kafka are not named", hint="--servers broker-1:9092,broker-2:9092")
     client = RegistryClient(wanted.connection, place, project.root)
