@@ -69,6 +69,16 @@ class IcebergTable:
             )
         return IcebergLook(self.name, found, self._failures, self._within, self._at)
 
+    def names(self) -> list[str]:
+        """The names of all tables of the catalog.
+
+        Raises:
+            StoreUnavailableError: the catalog does not answer.
+            SourceError: it refuses us.
+        """
+        with self._failures.translated():
+            return self._tables.names()
+
 
 class IcebergLook:
     """See `Look`."""
@@ -96,6 +106,12 @@ class IcebergLook:
     def primary_key(self) -> tuple[str, ...]:
         """None: Iceberg proves no key."""
         return ()
+
+    @property
+    def named_key(self) -> tuple[str, ...]:
+        """The columns that the owner says to identify a row; nothing proves it."""
+        schema = self._stored.schema()
+        return tuple(schema.find_field(number).name for number in schema.identifier_field_ids)
 
     @cached_property
     def newest(self) -> int:

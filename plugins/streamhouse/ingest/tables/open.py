@@ -13,12 +13,11 @@ from streamhouse.ingest.tables.connections import tables_connection
 from streamhouse.ingest.tables.fluss import FlussChanges, FlussLook, FlussRows, FlussTable, fluss_table
 from streamhouse.ingest.tables.options import TableOptions
 from streamhouse.ingest.tables.sources import AddedRows, ChangedRows
+from streamhouse.ingest.tables.types import has_type
 from streamhouse.model.lake_connection import IcebergConnection, PaimonConnection
 from streamhouse.model.shape import SeenColumn
 from streamhouse.model.table import Column
 from streamhouse.model.types import Ranges
-from streamhouse.sql.types import canonical_type
-from streamhouse.stores.arrow import arrow_type
 from streamhouse.stores.fitted import can_fit
 
 KIND = "table"
@@ -125,21 +124,13 @@ def _refuse_misfit(
 
 
 def _readable(options: TableOptions, column: SeenColumn, at: Location | None) -> str:
-    if not _has_type(column):
+    if not has_type(column):
         raise SourceError(
             f"column '{column.name}' of {options.table} is {column.type}, which Spark does not have",
             at=at,
             hint="name under 'columns' what to take of each row, without it",
         )
     return column.type
-
-
-def _has_type(column: SeenColumn) -> bool:
-    try:
-        arrow_type(column.type)
-        return canonical_type(column.type) == column.type  # a parser may take Iceberg's time for something else
-    except ValueError:
-        return False
 
 
 def seen(
@@ -156,5 +147,5 @@ def seen(
     taken = {*checked.columns, *read} if checked.columns else {one.name for one in look.columns}
     loose = [one.model_copy(update={"nullable": True}) for one in look.columns]
     key = look.primary_key if checked.mode == "upsert" else checked.primary_key
-    others = [c for c in loose if c.name not in taken and _has_type(c)]  # of others none can be read
-    return [c for c in loose if c.name in taken and _has_type(c)], others, key
+    others = [c for c in loose if c.name not in taken and has_type(c)]  # of others none can be read
+    return [c for c in loose if c.name in taken and has_type(c)], others, key

@@ -65,6 +65,17 @@ class PaimonTable:
         self._refuse_mode(found)
         return found
 
+    def names(self) -> list[str]:
+        """The names of all tables of the warehouse.
+
+        Raises:
+            StoreUnavailableError: the object store does not answer.
+            SourceError: it refuses us.
+        """
+        with self._failures.translated(), translate_panics():
+            databases = sorted(self._catalog.list_databases())
+            return [f"{one}.{table}" for one in databases for table in sorted(self._catalog.list_tables(one))]
+
     def _refuse_mode(self, look: "PaimonLook") -> None:
         if self._mode == "append" and look.primary_key:
             key = ", ".join(look.primary_key)
