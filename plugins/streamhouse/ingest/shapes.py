@@ -28,6 +28,8 @@ from streamhouse.model.plan import PlannedSource
 from streamhouse.model.shape import SeenColumn, Shape
 from streamhouse.model.table import Column
 
+OTHERS = "table"
+"""Kind of a source that is a table of others, whose columns its catalog knows."""
 _SPARSE_FILES = 3
 """A row of JSON leaves out what it has no value for: a column is gone when so many of the newest files lack it."""
 
@@ -54,7 +56,7 @@ def source_shape(name: str, source: PlannedSource, root: Path) -> Shape | None:
         return _registered(name, source, root)
     if source.kind == "cdc":
         return _cdc(name, CdcOptions.model_validate(source.options), root, source.optional)
-    if source.kind == "table":
+    if source.kind == OTHERS:
         return _of_others(name, source, root)
     try:
         found = open_source(source.model_copy(update={"columns": ()}), root).columns()

@@ -146,6 +146,7 @@ def seen(
     look = other_table(checked, root).look()
     taken = {*checked.columns, *read} if checked.columns else {one.name for one in look.columns}
     loose = [one.model_copy(update={"nullable": True}) for one in look.columns]
-    key = look.primary_key if checked.mode == "upsert" else checked.primary_key
+    is_other = checked.mode == "upsert" and set(look.primary_key) != set(checked.primary_key)
+    key = look.primary_key if is_other else checked.primary_key
     others = [c for c in loose if c.name not in taken and has_type(c)]  # of others none can be read
     return [c for c in loose if c.name in taken and has_type(c)], others, key

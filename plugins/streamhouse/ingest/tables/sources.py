@@ -65,8 +65,8 @@ class Followed:
         return _position(self._look().oldest)
 
     def identity(self) -> str:
-        """Another one when the table was removed and created again."""
-        return self._look().identity
+        """Another one when the table was removed and created again; the table is asked at each call."""
+        return self._look(afresh=True).identity
 
     def rows_between(self, start: Position, end: Position) -> int:
         """How many rows a reader of `[start, end)` has to look at, as the snapshots say.
@@ -125,20 +125,16 @@ class Followed:
     def _behind(self, position: Position) -> int:
         return behind(self._skipped, position.get(SNAPSHOT, 0))
 
-    def _look(self) -> Look:
+    def _look(self, *, afresh: bool = False) -> Look:
         with self._lock:
-            if self._last is None or self._clock() - self._last[0] >= _LOOK_EVERY_S:
+            if afresh or self._last is None or self._clock() - self._last[0] >= _LOOK_EVERY_S:
                 self._last = (self._clock(), self._table.look())
             return self._last[1]
 
     def _look_at(self, number: int) -> Look:
         """A look that knows a snapshot; another process may have seen it first."""
         look = self._look()
-        if look.newest < number:
-            with self._lock:
-                self._last = (self._clock(), self._table.look())
-                look = self._last[1]
-        return look
+        return look if look.newest >= number else self._look(afresh=True)
 
     def _wanted(self, names: Sequence[str] | None) -> list[Column]:
         return [one for one in self._columns if names is None or one.name in names]
