@@ -42,6 +42,13 @@ class Look(Protocol):
             SourceError: one is of a type that Spark does not have; the error says which.
         """
 
+    def name_now(self, name: str) -> str | None:
+        """The name that a column has now; None: there is no such column any more, or there never was.
+
+        Args:
+            name: One that it has or had; of several columns, the one that has it, or else had it last.
+        """
+
     @property
     def primary_key(self) -> tuple[str, ...]:
         """The key that the table itself keeps unique; empty: it has none."""

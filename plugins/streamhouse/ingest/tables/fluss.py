@@ -68,6 +68,10 @@ class FlussLook:
         self.primary_key = primary_key
         self.identity = identity
 
+    def name_now(self, name: str) -> str | None:
+        """The name, if a column has it: Fluss renames none."""
+        return name if any(one.name == name for one in self.columns) else None
+
 
 class FlussRows:
     """Mode `append`: the rows of a log table.

@@ -102,6 +102,12 @@ class IcebergLook:
         """See `Look`."""
         return columns_of(self._stored.schema(), self._name, self._at)
 
+    def name_now(self, name: str) -> str | None:
+        """See `Look`."""
+        found = field_named(self._stored.metadata, name)
+        names = {field.field_id: field.name for field in self._stored.schema().fields}
+        return None if found is None else names.get(found.field_id)
+
     @property
     def primary_key(self) -> tuple[str, ...]:
         """None: Iceberg proves no key."""

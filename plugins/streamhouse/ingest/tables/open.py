@@ -138,13 +138,16 @@ def seen(
 ) -> tuple[list[SeenColumn], list[SeenColumn], tuple[str, ...]]:
     """The columns of a table now: those that a flow reads, the others, and the key; none that Spark cannot have.
 
+    A column that was renamed is one that the flow reads, under its new name.
+
     Raises:
         SourceError: there is no such table any more, or it cannot be read.
         StoreUnavailableError: its catalog does not answer.
     """
     checked = TableOptions.model_validate(dict(options))
     look = other_table(checked, root).look()
-    taken = {*checked.columns, *read} if checked.columns else {one.name for one in look.columns}
+    named = {*checked.columns, *read} if checked.columns else {one.name for one in look.columns}
+    taken = {look.name_now(name) for name in named}
     loose = [one.model_copy(update={"nullable": True}) for one in look.columns]
     is_other = checked.mode == "upsert" and set(look.primary_key) != set(checked.primary_key)
     key = look.primary_key if is_other else checked.primary_key

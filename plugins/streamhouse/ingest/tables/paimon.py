@@ -128,6 +128,11 @@ class PaimonLook:
         with self._translated():
             return shape_of(self._name, self._handle).columns
 
+    def name_now(self, name: str) -> str | None:
+        """See `Look`."""
+        names = {field.id: field.name for field in self._handle.table_schema.fields}
+        return names.get(self._ids.get(name))
+
     @property
     def primary_key(self) -> tuple[str, ...]:
         """See `Look`."""
