@@ -10,7 +10,6 @@ from streamhouse.ingest.project_file import SETTINGS
 _HIDDEN = "***"
 _AWAY = ("ServerError", "ServiceUnavailableError", "TooManyRequestsError", "ConnectionError", "Timeout")
 _GONE = re.compile(r"No such file|NotFound|not found")
-_EQUALITY = "equality deletes"
 
 
 class Failures:
@@ -64,13 +63,6 @@ class Failures:
         if kinds & set(_AWAY):
             hint = f"does it run, and is its address under 'connections' in {SETTINGS} right?"
             return StoreUnavailableError(f"connection '{self._connection}' does not answer: {said}", hint=hint)
-        if _EQUALITY in said:
-            return SourceError(
-                f"{self._name} has equality deletes, which are not read",
-                at=self._at,
-                hint="let its owner compact it (rewrite_data_files with delete-file-threshold=1), or write position "
-                "deletes",
-            )
         hint = f"see its entry under 'connections' in {SETTINGS}, and what its user may read"
         return SourceError(
             f"{self._name} of connection '{self._connection}' cannot be read: {said}", at=self._at, hint=hint

@@ -1,6 +1,6 @@
 """Iceberg tables of others, read by PyIceberg. Snapshots are numbered by their sequence numbers, which only rise."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +12,8 @@ from streamhouse.errors import Location, RowsLostError, SourceError
 from streamhouse.ingest.secret_place import secret_at
 from streamhouse.ingest.tables.base import Apart, Commit
 from streamhouse.ingest.tables.failures import Failures
-from streamhouse.ingest.tables.iceberg_columns import columns_of, field_named, shown_schema
+from streamhouse.ingest.tables.iceberg_columns import columns_of, field_named
+from streamhouse.ingest.tables.iceberg_files import IcebergFiles, Part
 from streamhouse.model.lake_connection import IcebergConnection
 from streamhouse.model.place import is_local, local_path
 from streamhouse.model.shape import SeenColumn
@@ -20,7 +21,7 @@ from streamhouse.stores.iceberg.tables import Tables, tables_of
 from streamhouse.stores.object_store import ObjectStore
 
 if TYPE_CHECKING:
-    from pyiceberg.table import FileScanTask, StaticTable
+    from pyiceberg.table import StaticTable
     from pyiceberg.table.snapshots import Snapshot
 
 _VERSION = 2
@@ -89,7 +90,7 @@ class IcebergLook:
         self._name = name
         self._stored = stored
         self._failures = failures
-        self._within = within
+        self._files = IcebergFiles(name, stored, failures, within, at)
         self._at = at
 
     @property
@@ -147,7 +148,7 @@ class IcebergLook:
         """See `Look`."""
         from pyiceberg.table import IncrementalAppendScan
 
-        tasks: list[FileScanTask] = []
+        parts: list[Part] = []
         with self._failures.translated():
             for one in self._between(start, end):
                 if _operation(one) in _SAME:
@@ -158,68 +159,24 @@ class IcebergLook:
                     from_snapshot_id=one.parent_snapshot_id,
                     to_snapshot_id=one.snapshot_id,
                 )
-                tasks += sorted(scan.plan_files(), key=lambda task: task.file.file_path)
-        return self._read(tasks, columns)
+                parts += sorted((Part(task) for task in scan.plan_files()), key=lambda part: part.facts)
+        return self._files.read(parts, columns)
 
     def state(self, at: int, columns: Sequence[str]) -> pa.Table:
         """See `Look`."""
-        return self._read(self._tasks(at), columns)
+        return self._files.read(self._parts(at), columns)
 
     def apart(self, start: int, end: int, columns: Sequence[str], key: Sequence[str]) -> Apart:
         """See `Look`: a data file that both have, with the same deletes, has the same rows in both."""
-        old, new = ({_facts(task): task for task in self._tasks(number)} for number in (start, end))
-        shared = [task for facts, task in new.items() if facts in old]
-        gone = [task for facts, task in old.items() if facts not in new]
-        came = [task for facts, task in new.items() if facts not in old]
-        keys = self._read(shared, key) if shared and came else None
-        return Apart(self._read(gone, columns), self._read(came, columns), keys)
+        old, new = ({part.facts: part for part in self._parts(number)} for number in (start, end))
+        shared = [part for facts, part in new.items() if facts in old]
+        gone = [part for facts, part in old.items() if facts not in new]
+        came = [part for facts, part in new.items() if facts not in old]
+        keys = self._files.read(shared, key) if shared and came else None
+        return Apart(self._files.read(gone, columns), self._files.read(came, columns), keys)
 
-    def _read(self, tasks: "Sequence[FileScanTask]", columns: Sequence[str]) -> pa.Table:
-        from pyiceberg.expressions import AlwaysTrue
-        from pyiceberg.io.pyarrow import ArrowScan
-
-        metadata = self._stored.metadata
-        fields = {name: field_named(metadata, name) for name in columns}
-        known = {name: field for name, field in fields.items() if field is not None}
-        schema = shown_schema(known or {"": metadata.schema().fields[0]})  # without any, rows are not counted
-        self._refuse_strangers(tasks)
-        with self._failures.translated():
-            found = ArrowScan(metadata, self._stored.io, schema, AlwaysTrue()).to_table(tasks)
-        self._refuse_fewer(tasks, found.num_rows)
-        return found if known else pa.table({"": pa.nulls(found.num_rows)})
-
-    def _refuse_fewer(self, tasks: "Sequence[FileScanTask]", rows: int) -> None:
-        listed = sum(task.file.record_count for task in tasks)
-        if rows > listed or (rows < listed and not any(task.delete_files for task in tasks)):
-            raise RowsLostError(
-                f"the files of {self._name} gave {rows:,} rows, and its manifests list {listed:,}",
-                hint="a file is damaged: let its owner restore it",
-            )
-
-    def _refuse_strangers(self, tasks: "Iterable[FileScanTask]") -> None:
-        """Who writes a table says where its files are; those of this machine must lie in the warehouse."""
-        for task in tasks:
-            for file in (task.file, *task.delete_files):
-                place = file.file_path
-                if is_local(place) and (
-                    self._within is None or not local_path(place).resolve().is_relative_to(self._within)
-                ):
-                    raise SourceError(
-                        f"{self._name} has a file outside of its warehouse: {place}",
-                        at=self._at,
-                        hint="name the folder with all its files as the connection's warehouse",
-                    )
-
-    def _tasks(self, number: int) -> "list[FileScanTask]":
-        from pyiceberg.table import ManifestGroupPlanner
-
-        if number == 0:
-            return []
-        snapshot = self._snapshot(number)
-        with self._failures.translated():
-            planner = ManifestGroupPlanner(self._stored.metadata, self._stored.io)
-            tasks = list(planner.plan_files(snapshot.manifests(self._stored.io)))
-        return sorted(tasks, key=lambda task: task.file.file_path)
+    def _parts(self, number: int) -> list[Part]:
+        return self._files.at(self._snapshot(number)) if number else []
 
     def _commit(self, snapshot: "Snapshot") -> Commit:
         operation, number = _operation(snapshot), int(snapshot.sequence_number or 0)
@@ -321,7 +278,3 @@ def _operation(snapshot: "Snapshot") -> str:
 def _count(snapshot: "Snapshot", key: str) -> int:
     found = None if snapshot.summary is None else snapshot.summary.additional_properties.get(key)
     return int(found) if found is not None and str(found).isdigit() else 0
-
-
-def _facts(task: "FileScanTask") -> tuple[str, ...]:
-    return (task.file.file_path, *sorted(one.file_path for one in task.delete_files))

@@ -43,6 +43,12 @@ def field_named(metadata: "TableMetadata", name: str) -> "NestedField | None":
     return None
 
 
+def field_numbered(metadata: "TableMetadata", number: int) -> "NestedField":
+    """The column with an id, as it is now, or else was last."""
+    schemas = (metadata.schema(), *sorted(metadata.schemas, key=lambda one: -one.schema_id))
+    return next(field for schema in schemas for field in schema.fields if field.field_id == number)
+
+
 def shown_schema(fields: Mapping[str, "NestedField"]) -> "Schema":
     """A schema of these fields under the names that they are asked by; none is required, for old files may lack it."""
     from pyiceberg.schema import Schema
