@@ -1,4 +1,4 @@
-"""Iceberg tables of others that Spark wrote: deletes by place and by value, compaction and expiry, as Spark sees them."""
+"""Iceberg tables of others that Spark wrote, as Spark sees them: deletes by place and by value, compaction, expiry."""
 
 from pathlib import Path
 from typing import Any
