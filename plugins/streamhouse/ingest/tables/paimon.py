@@ -53,14 +53,11 @@ class PaimonTable:
         """See `OtherTable`."""
         from pypaimon.catalog.catalog_exception import TableNotExistException
 
-        try:
-            with translate_panics():
+        with self._failures.translated(), translate_panics():
+            try:
                 handle = self._catalog.get_table(self.name)
-        except TableNotExistException:
-            raise self._failures.missing() from None
-        except Exception as error:
-            with self._failures.translated():
-                raise error
+            except TableNotExistException as error:
+                raise self._failures.missing() from error
         found = PaimonLook(self.name, handle, self._failures, by_changes=self._mode == "upsert")
         self._refuse_mode(found)
         return found
@@ -131,7 +128,8 @@ class PaimonLook:
     def name_now(self, name: str) -> str | None:
         """See `Look`."""
         names = {field.id: field.name for field in self._handle.table_schema.fields}
-        return names.get(self._ids.get(name))
+        number = self._ids.get(name)
+        return None if number is None else names.get(number)
 
     @property
     def primary_key(self) -> tuple[str, ...]:
