@@ -2,6 +2,7 @@
 
 import hashlib
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -25,7 +26,7 @@ class IcebergLake:
         )
         self.publish(name)
 
-    def table(self, name: str):
+    def table(self, name: str) -> Any:
         return self._catalog.load_table(name)
 
     def append(self, name: str, rows: pa.Table) -> None:
@@ -95,7 +96,7 @@ class PaimonLake:
         write.close()
         commit.close()
 
-    def alter(self, name: str, *changes) -> None:
+    def alter(self, name: str, *changes: Any) -> None:
         self._catalog.alter_table(name, list(changes), False)
 
     def expire(self, name: str, numbers: list[int]) -> None:
