@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pyiceberg.catalog.rest import RestCatalog
     from pyiceberg.table import StaticTable
     from pyiceberg.table.metadata import TableMetadata
-    from sqlalchemy import Engine, Row, Select
+    from sqlalchemy import Engine, Executable
 
 _EVERY = {"type", "warehouse", "cache-enabled"}
 _FILES = {"io-impl", "client.region", "s3.endpoint", "s3.path-style-access"}
@@ -182,7 +182,7 @@ class DatabaseTables:
         query = select(column("metadata_location", String)).select_from(table("iceberg_tables")).where(same)
         return next((str(row[0]) for row in self._asked(query)), None)
 
-    def _asked(self, query: "Select[Any]") -> "Sequence[Row[Any]]":
+    def _asked(self, query: "Executable") -> Sequence[Any]:
         from sqlalchemy.exc import DBAPIError, ProgrammingError
 
         if self._engine is None:
