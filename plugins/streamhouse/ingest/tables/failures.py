@@ -13,7 +13,7 @@ _GONE = re.compile(r"No such file|NotFound|not found")
 
 
 class Failures:
-    """Tells what went wrong with one table.
+    """Says what went wrong with one table.
 
     Args:
         name: Of the table.

@@ -50,7 +50,12 @@ class IcebergTable:
         self._failures = Failures(name, connection, tables.secrets, at)
 
     def look(self) -> "IcebergLook":
-        """See `OtherTable`."""
+        """See `OtherTable.look`.
+
+        Raises:
+            SourceError: there is no such table, or it cannot be read so.
+            StoreUnavailableError: the catalog or the object store does not answer.
+        """
         with self._failures.translated():
             found = self._tables.table(self.name)
         if found is None:

@@ -49,7 +49,7 @@ class IcebergFiles:
     Args:
         name: Of the table.
         stored: The table.
-        failures: Tells what went wrong.
+        failures: Says what went wrong.
         within: The only folder of this machine whose files may be read; None: no file of this machine may be.
         at: Where the source is defined.
     """

@@ -50,7 +50,12 @@ class PaimonTable:
         self._failures = Failures(name, connection, secrets, at)
 
     def look(self) -> "PaimonLook":
-        """See `OtherTable`."""
+        """See `OtherTable.look`.
+
+        Raises:
+            SourceError: there is no such table, or it cannot be read so.
+            StoreUnavailableError: the catalog or the object store does not answer.
+        """
         from pypaimon.catalog.catalog_exception import TableNotExistException
 
         with self._failures.translated(), translate_panics():
@@ -102,7 +107,7 @@ class PaimonLook:
     Args:
         name: Of the table.
         handle: pypaimon's.
-        failures: Tells what went wrong.
+        failures: Says what went wrong.
         by_changes: Whether `apart` reads the keys that were written; else it compares whole snapshots.
     """
 
@@ -188,7 +193,7 @@ class PaimonLook:
         kinds = (
             {self._snapshot(number).commit_kind for number in range(start + 1, end + 1)} if self._by_changes else {""}
         )
-        if not kinds <= {_APPEND, _COMPACT}:  # rows were overwritten: what that changed, only both states tell
+        if not kinds <= {_APPEND, _COMPACT}:  # rows were overwritten: what that changed, only both states show
             return Apart(self._state(start, columns), self._state(end, columns))
         touched = [
             self._changed(number, key)
