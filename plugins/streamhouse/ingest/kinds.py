@@ -29,13 +29,13 @@ def option_models() -> dict[str, type[Frozen]]:
     from streamhouse.ingest.files_options import FilesOptions
     from streamhouse.ingest.kafka_options import KafkaOptions
     from streamhouse.ingest.replay import ReplayOptions
-    from streamhouse.ingest.tables.options import TableOptions
+    from streamhouse.ingest.tables.options import OtherTableOptions
 
     return {
         "files": FilesOptions,
         "kafka": KafkaOptions,
         "cdc": CdcOptions,
-        "table": TableOptions,
+        "table": OtherTableOptions,
         "replay": ReplayOptions,
     }
 

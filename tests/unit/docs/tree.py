@@ -16,7 +16,7 @@ from streamhouse.ingest.cdc import CdcOptions
 from streamhouse.ingest.files import FilesOptions
 from streamhouse.ingest.kafka import KafkaOptions
 from streamhouse.ingest.replay import ReplayOptions
-from streamhouse.ingest.tables.options import TableOptions
+from streamhouse.ingest.tables.options import OtherTableOptions
 from streamhouse.project.settings import Settings
 from streamhouse.registry.schema_export import action_schema, flow_schema
 from tests.parsed import tree_of
@@ -28,7 +28,7 @@ SOURCES = {
     "files": FilesOptions,
     "kafka": KafkaOptions,
     "replay": ReplayOptions,
-    "table": TableOptions,
+    "table": OtherTableOptions,
 }
 
 

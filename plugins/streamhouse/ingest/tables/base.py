@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Commit:
+class TableCommit:
     """One snapshot after another.
 
     Attributes:
@@ -27,7 +27,7 @@ class Commit:
     what: str
 
 
-class Look(Protocol):
+class TableLook(Protocol):
     """A table as it is at one moment. Only the reading methods open data files."""
 
     @property
@@ -61,7 +61,7 @@ class Look(Protocol):
     def oldest(self) -> int:
         """The lowest number after which each snapshot still exists."""
 
-    def commits(self, start: int, end: int) -> list[Commit]:
+    def commits(self, start: int, end: int) -> list[TableCommit]:
         """The snapshots after `start` up to `end`, oldest first; from 0 one, which stands for the state at `end`.
 
         Raises:
@@ -85,7 +85,7 @@ class Look(Protocol):
             RowsLostError: the snapshot or a file of it no longer exists.
         """
 
-    def apart(self, start: int, end: int, columns: Sequence[str], key: Sequence[str]) -> "Apart":
+    def apart(self, start: int, end: int, columns: Sequence[str], key: Sequence[str]) -> "TwoStates":
         """Rows of two snapshots; those of neither are the same in both.
 
         Raises:
@@ -94,7 +94,7 @@ class Look(Protocol):
 
 
 @dataclass(frozen=True)
-class Apart:
+class TwoStates:
     """What two snapshots may differ in.
 
     Attributes:
@@ -116,7 +116,7 @@ class OtherTable(Protocol):
     def name(self) -> str:
         """`database.table`."""
 
-    def look(self) -> Look:
+    def look(self) -> TableLook:
         """The table as it is now.
 
         Raises:

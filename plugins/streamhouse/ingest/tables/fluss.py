@@ -73,7 +73,7 @@ class FlussLook:
         return name if any(one.name == name for one in self.columns) else None
 
 
-class FlussRows:
+class FlussAdded:
     """Mode `append`: the rows of a log table.
 
     Args:
@@ -186,7 +186,7 @@ class FlussRows:
         return done
 
 
-class FlussChanges(FlussRows):
+class FlussChanges(FlussAdded):
     """Mode `upsert`: the changelog of a table with a primary key."""
 
     @property

@@ -10,10 +10,10 @@ import pyarrow as pa
 
 from streamhouse.errors import Location, RowsLostError, SourceError
 from streamhouse.ingest.secret_place import secret_at
-from streamhouse.ingest.tables.base import Apart, Commit
+from streamhouse.ingest.tables.base import TableCommit, TwoStates
 from streamhouse.ingest.tables.failures import Failures
 from streamhouse.ingest.tables.iceberg_columns import columns_of, field_named
-from streamhouse.ingest.tables.iceberg_files import IcebergFiles, Part
+from streamhouse.ingest.tables.iceberg_files import FilePart, IcebergFiles
 from streamhouse.model.lake_connection import IcebergConnection
 from streamhouse.model.place import is_local, local_path
 from streamhouse.model.shape import SeenColumn
@@ -87,7 +87,7 @@ class IcebergTable:
 
 
 class IcebergLook:
-    """See `Look`."""
+    """See `TableLook`."""
 
     def __init__(
         self, name: str, stored: "StaticTable", failures: Failures, within: Path | None, at: Location | None
@@ -100,16 +100,16 @@ class IcebergLook:
 
     @property
     def identity(self) -> str:
-        """See `Look`."""
+        """See `TableLook`."""
         return str(self._stored.metadata.table_uuid)
 
     @cached_property
     def columns(self) -> tuple[SeenColumn, ...]:
-        """See `Look`."""
+        """See `TableLook`."""
         return columns_of(self._stored.schema(), self._name, self._at)
 
     def name_now(self, name: str) -> str | None:
-        """See `Look`."""
+        """See `TableLook`."""
         found = field_named(self._stored.metadata, name)
         names = {field.field_id: field.name for field in self._stored.schema().fields}
         return None if found is None else names.get(found.field_id)
@@ -127,33 +127,33 @@ class IcebergLook:
 
     @cached_property
     def newest(self) -> int:
-        """See `Look`."""
+        """See `TableLook`."""
         current = self._stored.metadata.current_snapshot()
         return 0 if current is None else int(current.sequence_number or 0)
 
     @cached_property
     def oldest(self) -> int:
-        """See `Look`."""
+        """See `TableLook`."""
         line = self._line(self.newest)
         return int(line[-1].sequence_number or 0) - 1 if line else 0
 
     def has(self, number: int) -> bool:
-        """See `Look`."""
+        """See `TableLook`."""
         return number == 0 or self._numbered(number) is not None
 
-    def commits(self, start: int, end: int) -> list[Commit]:
-        """See `Look`."""
+    def commits(self, start: int, end: int) -> list[TableCommit]:
+        """See `TableLook`."""
         if start >= end:
             return []
         if start == 0:
-            return [Commit(end, _count(self._snapshot(end), "total-records"), added=True, what="all rows")]
+            return [TableCommit(end, _count(self._snapshot(end), "total-records"), added=True, what="all rows")]
         return [self._commit(one) for one in self._between(start, end)]
 
     def added(self, start: int, end: int, columns: Sequence[str]) -> pa.Table:
-        """See `Look`."""
+        """See `TableLook`."""
         from pyiceberg.table import IncrementalAppendScan
 
-        parts: list[Part] = []
+        parts: list[FilePart] = []
         with self._failures.translated():
             for one in self._between(start, end):
                 if _operation(one) in _SAME:
@@ -164,34 +164,36 @@ class IcebergLook:
                     from_snapshot_id=one.parent_snapshot_id,
                     to_snapshot_id=one.snapshot_id,
                 )
-                parts += sorted((Part(task) for task in scan.plan_files()), key=lambda part: part.facts)
+                parts += sorted((FilePart(task) for task in scan.plan_files()), key=lambda part: part.facts)
         return self._files.read(parts, columns)
 
     def state(self, at: int, columns: Sequence[str]) -> pa.Table:
-        """See `Look`."""
+        """See `TableLook`."""
         return self._files.read(self._parts(at), columns)
 
-    def apart(self, start: int, end: int, columns: Sequence[str], key: Sequence[str]) -> Apart:
-        """See `Look`: a data file that both have, with the same deletes, has the same rows in both."""
+    def apart(self, start: int, end: int, columns: Sequence[str], key: Sequence[str]) -> TwoStates:
+        """See `TableLook`: a data file that both have, with the same deletes, has the same rows in both."""
         old, new = ({part.facts: part for part in self._parts(number)} for number in (start, end))
         shared = [part for facts, part in new.items() if facts in old]
         gone = [part for facts, part in old.items() if facts not in new]
         came = [part for facts, part in new.items() if facts not in old]
         keys = self._files.read(shared, key) if shared and came else None
-        return Apart(self._files.read(gone, columns), self._files.read(came, columns), keys)
+        return TwoStates(self._files.read(gone, columns), self._files.read(came, columns), keys)
 
-    def _parts(self, number: int) -> list[Part]:
+    def _parts(self, number: int) -> list[FilePart]:
         return self._files.at(self._snapshot(number)) if number else []
 
-    def _commit(self, snapshot: "Snapshot") -> Commit:
+    def _commit(self, snapshot: "Snapshot") -> TableCommit:
         operation, number = _operation(snapshot), int(snapshot.sequence_number or 0)
         if operation in _SAME:
-            return Commit(number, 0, added=True, what=operation)
+            return TableCommit(number, 0, added=True, what=operation)
         rows = _count(snapshot, "added-records")
         if operation == "append":
-            return Commit(number, rows, added=True, what=operation)
+            return TableCommit(number, rows, added=True, what=operation)
         more = ("deleted-records", "added-position-deletes", "added-equality-deletes")
-        return Commit(number, max(1, rows + sum(_count(snapshot, one) for one in more)), added=False, what=operation)
+        return TableCommit(
+            number, max(1, rows + sum(_count(snapshot, one) for one in more)), added=False, what=operation
+        )
 
     def _between(self, start: int, end: int) -> "list[Snapshot]":
         found: list[Snapshot] = []

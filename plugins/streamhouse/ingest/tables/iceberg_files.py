@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Part:
+class FilePart:
     """One data file.
 
     Attributes:
@@ -63,7 +63,7 @@ class IcebergFiles:
         self._within = within
         self._at = at
 
-    def at(self, snapshot: "Snapshot") -> list[Part]:
+    def at(self, snapshot: "Snapshot") -> list[FilePart]:
         """The data files of a snapshot, in the order of their names.
 
         Raises:
@@ -91,10 +91,10 @@ class IcebergFiles:
             for entry in data:
                 file, number = entry.data_file, entry.sequence_number or 0
                 places = by_place.for_data_file(number, file, partition_key=file.partition)
-                found.append(Part(FileScanTask(file, places), self._of_values(entry, by_value)))
+                found.append(FilePart(FileScanTask(file, places), self._of_values(entry, by_value)))
         return sorted(found, key=lambda part: part.task.file.file_path)
 
-    def read(self, parts: Sequence[Part], columns: Sequence[str]) -> pa.Table:
+    def read(self, parts: Sequence[FilePart], columns: Sequence[str]) -> pa.Table:
         """The rows of data files, with columns by the names that they have or had; one that never was is left out.
 
         Raises:
@@ -102,13 +102,13 @@ class IcebergFiles:
             SourceError: one cannot be read, or is outside of the warehouse.
         """
         self._refuse_strangers(parts)
-        groups: dict[tuple[str, ...], list[Part]] = {(): []}
+        groups: dict[tuple[str, ...], list[FilePart]] = {(): []}
         for part in parts:
             groups.setdefault(tuple(sorted(one.file_path for one in part.equality)), []).append(part)
         plain = self._rows([part.task for part in groups.pop(())], columns, {})
         return pa.concat_tables([plain, *(self._left(group, columns) for group in groups.values())])
 
-    def _left(self, parts: Sequence[Part], columns: Sequence[str]) -> pa.Table:
+    def _left(self, parts: Sequence[FilePart], columns: Sequence[str]) -> pa.Table:
         """The rows of data files that have the same deletes by value, without the deleted ones."""
         from pyiceberg.table import FileScanTask
 
@@ -156,7 +156,7 @@ class IcebergFiles:
                 found.append(file)
         return tuple(found)
 
-    def _refuse_strangers(self, parts: Iterable[Part]) -> None:
+    def _refuse_strangers(self, parts: Iterable[FilePart]) -> None:
         """Who writes a table says where its files are; those of this machine must lie in the warehouse."""
         for place in (file.file_path for part in parts for file in part.files):
             if not is_local(place):

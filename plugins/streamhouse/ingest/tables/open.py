@@ -8,10 +8,10 @@ from streamhouse.errors import Location, SourceError, did_you_mean
 from streamhouse.ingest.base import RowSource
 from streamhouse.ingest.not_null import required, required_of_those
 from streamhouse.ingest.options import check_options
-from streamhouse.ingest.tables.base import Look, OtherTable
+from streamhouse.ingest.tables.base import OtherTable, TableLook
 from streamhouse.ingest.tables.connections import tables_connection
-from streamhouse.ingest.tables.fluss import FlussChanges, FlussLook, FlussRows, FlussTable, fluss_table
-from streamhouse.ingest.tables.options import TableOptions
+from streamhouse.ingest.tables.fluss import FlussAdded, FlussChanges, FlussLook, FlussTable, fluss_table
+from streamhouse.ingest.tables.options import OtherTableOptions
 from streamhouse.ingest.tables.sources import AddedRows, ChangedRows
 from streamhouse.ingest.tables.types import has_type
 from streamhouse.model.lake_connection import IcebergConnection, PaimonConnection
@@ -34,7 +34,7 @@ _WITHOUT = {
 """Kind of connection and mode → why they do not go together, and the remedy."""
 
 
-def other_table(options: TableOptions, root: Path, at: Location | None = None) -> "OtherTable | FlussTable":
+def other_table(options: OtherTableOptions, root: Path, at: Location | None = None) -> "OtherTable | FlussTable":
     """The table that a source names; nothing is asked yet.
 
     Raises:
@@ -70,20 +70,20 @@ def open_table(
         StoreUnavailableError: its catalog does not answer.
         EnvironmentProblem: a secret is not where the settings say.
     """
-    checked = check_options(TableOptions, KIND, options, at)
+    checked = check_options(OtherTableOptions, KIND, options, at)
     table = other_table(checked, root, at)
     sure = {*checked.primary_key, *checked.not_null}
     taken = required_of_those(columns, sure) if columns else _columns(checked, table.look(), at)
     added = checked.mode == "append"
     if isinstance(table, FlussTable):
-        kind = FlussRows if added else FlussChanges
+        kind = FlussAdded if added else FlussChanges
         return kind(table, taken, skipped_ranges=skipped_ranges, at=at)
     if added:
         return AddedRows(table, taken, skipped_ranges=skipped_ranges, at=at)
     return ChangedRows(table, taken, checked.primary_key, skipped_ranges=skipped_ranges, at=at)
 
 
-def _columns(options: TableOptions, look: Look | FlussLook, at: Location | None) -> tuple[Column, ...]:
+def _columns(options: OtherTableOptions, look: TableLook | FlussLook, at: Location | None) -> tuple[Column, ...]:
     """The columns that a person declared, compared with the table; or all that it has."""
     there = {column.name: column for column in look.columns}
     if isinstance(look, FlussLook):
@@ -100,7 +100,7 @@ def _columns(options: TableOptions, look: Look | FlussLook, at: Location | None)
     return required(found, {*options.primary_key, *options.not_null}, at)
 
 
-def _refuse_mode(options: TableOptions, look: FlussLook, at: Location | None) -> None:
+def _refuse_mode(options: OtherTableOptions, look: FlussLook, at: Location | None) -> None:
     if options.mode == "append" and look.primary_key:
         hint = f"follow its changes: mode: upsert, primary_key: [{', '.join(look.primary_key)}]"
         raise SourceError(f"{options.table} has a primary key, so its rows change", at=at, hint=hint)
@@ -109,7 +109,7 @@ def _refuse_mode(options: TableOptions, look: FlussLook, at: Location | None) ->
 
 
 def _refuse_misfit(
-    options: TableOptions, name: str, kind: str, there: Mapping[str, SeenColumn], at: Location | None
+    options: OtherTableOptions, name: str, kind: str, there: Mapping[str, SeenColumn], at: Location | None
 ) -> None:
     if name not in there:
         hint = did_you_mean(name, tuple(there), f"its columns are: {', '.join(there)}")
@@ -123,7 +123,7 @@ def _refuse_misfit(
         )
 
 
-def _readable(options: TableOptions, column: SeenColumn, at: Location | None) -> str:
+def _readable(options: OtherTableOptions, column: SeenColumn, at: Location | None) -> str:
     if not has_type(column):
         raise SourceError(
             f"column '{column.name}' of {options.table} is {column.type}, which Spark does not have",
@@ -144,7 +144,7 @@ def seen(
         SourceError: there is no such table any more, or it cannot be read.
         StoreUnavailableError: its catalog does not answer.
     """
-    checked = TableOptions.model_validate(dict(options))
+    checked = OtherTableOptions.model_validate(dict(options))
     look = other_table(checked, root).look()
     named = {*checked.columns, *read} if checked.columns else {one.name for one in look.columns}
     taken = {look.name_now(name) for name in named}

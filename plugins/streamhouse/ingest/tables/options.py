@@ -14,7 +14,7 @@ _PART = r"[A-Za-z0-9_][A-Za-z0-9_-]{0,254}"
 Mode = Literal["append", "upsert", "snapshot_diff"]
 
 
-class TableOptions(NotNull):
+class OtherTableOptions(NotNull):
     """Options of `table`."""
 
     connection: str = Field(pattern=NAME, description="its name under 'connections' in streamhouse.yaml")

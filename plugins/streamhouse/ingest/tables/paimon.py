@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from streamhouse.errors import Location, RowsLostError, SourceError
-from streamhouse.ingest.tables.base import Apart, Commit
+from streamhouse.ingest.tables.base import TableCommit, TwoStates
 from streamhouse.ingest.tables.failures import Failures
 from streamhouse.ingest.tables.options import Mode
 from streamhouse.model.lake_connection import PaimonConnection
@@ -102,7 +102,7 @@ class PaimonTable:
 
 
 class PaimonLook:
-    """See `Look`.
+    """See `TableLook`.
 
     Args:
         name: Of the table.
@@ -120,25 +120,25 @@ class PaimonLook:
 
     @cached_property
     def identity(self) -> str:
-        """See `Look`: when its first schema was made, since Paimon names a table by its path only."""
+        """See `TableLook`: when its first schema was made, since Paimon names a table by its path only."""
         with self._translated():
             return creation_time(self._handle)
 
     @cached_property
     def columns(self) -> tuple[SeenColumn, ...]:
-        """See `Look`."""
+        """See `TableLook`."""
         with self._translated():
             return shape_of(self._name, self._handle).columns
 
     def name_now(self, name: str) -> str | None:
-        """See `Look`."""
+        """See `TableLook`."""
         names = {field.id: field.name for field in self._handle.table_schema.fields}
         number = self._ids.get(name)
         return None if number is None else names.get(number)
 
     @property
     def primary_key(self) -> tuple[str, ...]:
-        """See `Look`."""
+        """See `TableLook`."""
         return tuple(self._handle.primary_keys)
 
     @cached_property
@@ -151,50 +151,50 @@ class PaimonLook:
 
     @cached_property
     def newest(self) -> int:
-        """See `Look`."""
+        """See `TableLook`."""
         with self._translated():
             found = self._manager.get_latest_snapshot()
         return 0 if found is None else int(found.id)
 
     @cached_property
     def oldest(self) -> int:
-        """See `Look`."""
+        """See `TableLook`."""
         with self._translated():
             found = self._manager.try_get_earliest_snapshot()
         return 0 if found is None else int(found.id) - 1
 
     def has(self, number: int) -> bool:
-        """See `Look`."""
+        """See `TableLook`."""
         with self._translated():
             return number == 0 or self._manager.get_snapshot_by_id(number) is not None
 
-    def commits(self, start: int, end: int) -> list[Commit]:
-        """See `Look`."""
+    def commits(self, start: int, end: int) -> list[TableCommit]:
+        """See `TableLook`."""
         if start >= end:
             return []
         if start == 0:
             total = int(self._snapshot(end).total_record_count or 0)
-            return [Commit(end, total, added=True, what="all rows")]
+            return [TableCommit(end, total, added=True, what="all rows")]
         return [self._commit(self._snapshot(number)) for number in range(start + 1, end + 1)]
 
     def added(self, start: int, end: int, columns: Sequence[str]) -> pa.Table:
-        """See `Look`."""
+        """See `TableLook`."""
         parts = [
             self._changed(n, columns) for n in range(start + 1, end + 1) if self._snapshot(n).commit_kind == _APPEND
         ]
         return pa.concat_tables(parts, promote_options="permissive") if parts else pa.table({})
 
     def state(self, at: int, columns: Sequence[str]) -> pa.Table:
-        """See `Look`."""
+        """See `TableLook`."""
         return self._state(at, columns)
 
-    def apart(self, start: int, end: int, columns: Sequence[str], key: Sequence[str]) -> Apart:
-        """See `Look`."""
+    def apart(self, start: int, end: int, columns: Sequence[str], key: Sequence[str]) -> TwoStates:
+        """See `TableLook`."""
         kinds = (
             {self._snapshot(number).commit_kind for number in range(start + 1, end + 1)} if self._by_changes else {""}
         )
         if not kinds <= {_APPEND, _COMPACT}:  # rows were overwritten: what that changed, only both states show
-            return Apart(self._state(start, columns), self._state(end, columns))
+            return TwoStates(self._state(start, columns), self._state(end, columns))
         touched = [
             self._changed(number, key)
             for number in range(start + 1, end + 1)
@@ -202,8 +202,8 @@ class PaimonLook:
         ]
         keys = distinct_keys(pa.concat_tables(touched), key) if touched else None
         if keys is None or not keys.num_rows:
-            return Apart(self._state(end, columns).slice(0, 0), self._state(end, columns).slice(0, 0))
-        return Apart(self._state(start, columns, keys), self._state(end, columns, keys))
+            return TwoStates(self._state(end, columns).slice(0, 0), self._state(end, columns).slice(0, 0))
+        return TwoStates(self._state(start, columns, keys), self._state(end, columns, keys))
 
     def _state(self, number: int, columns: Sequence[str], keys: pa.Table | None = None) -> pa.Table:
         if number == 0:
@@ -244,14 +244,14 @@ class PaimonLook:
                 found.setdefault(field.name, field.id)
         return found
 
-    def _commit(self, snapshot: Any) -> Commit:
+    def _commit(self, snapshot: Any) -> TableCommit:
         number, kind = int(snapshot.id), str(snapshot.commit_kind)
         total, delta = int(snapshot.total_record_count or 0), int(snapshot.delta_record_count or 0)
         if kind == _COMPACT:
-            return Commit(number, max(1, total) if self.is_hidden else 0, added=not self.is_hidden, what="compact")
+            return TableCommit(number, max(1, total) if self.is_hidden else 0, added=not self.is_hidden, what="compact")
         if kind == _APPEND and delta >= 0:
-            return Commit(number, delta, added=True, what="append")
-        return Commit(number, max(1, total, -delta), added=False, what=kind.lower())
+            return TableCommit(number, delta, added=True, what="append")
+        return TableCommit(number, max(1, total, -delta), added=False, what=kind.lower())
 
     def _snapshot(self, number: int) -> Any:
         with self._translated():

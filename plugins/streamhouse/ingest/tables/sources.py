@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from streamhouse.errors import Location, RowsLostError, SourceError
 from streamhouse.ingest.not_null import HINT, first_null
-from streamhouse.ingest.tables.base import Look, OtherTable
+from streamhouse.ingest.tables.base import OtherTable, TableLook
 from streamhouse.ingest.tables.difference import changes_between, refuse_repeated
 from streamhouse.ingest.tables.fitted import as_columns
 from streamhouse.model.table import Column
@@ -45,7 +45,7 @@ class Followed:
         self._at = at
         self._clock = clock
         self._lock = Lock()
-        self._last: tuple[float, Look] | None = None
+        self._last: tuple[float, TableLook] | None = None
 
     def columns(self) -> tuple[Column, ...]:
         """The columns it delivers."""
@@ -110,7 +110,7 @@ class Followed:
             "the flow's file: then all rows that are there now are read",
         )
 
-    def _refuse_other_line(self, look: Look, first: int) -> None:
+    def _refuse_other_line(self, look: TableLook, first: int) -> None:
         if first > look.newest:
             raise SourceError(
                 f"{self._table.name} went back to snapshot {look.newest}, and snapshot {first} was read already",
@@ -125,13 +125,13 @@ class Followed:
     def _behind(self, position: Position) -> int:
         return behind(self._skipped, position.get(SNAPSHOT, 0))
 
-    def _look(self, *, afresh: bool = False) -> Look:
+    def _look(self, *, afresh: bool = False) -> TableLook:
         with self._lock:
             if afresh or self._last is None or self._clock() - self._last[0] >= _LOOK_EVERY_S:
                 self._last = (self._clock(), self._table.look())
             return self._last[1]
 
-    def _look_at(self, number: int) -> Look:
+    def _look_at(self, number: int) -> TableLook:
         """A look that knows a snapshot; another process may have seen it first."""
         look = self._look()
         return look if look.newest >= number else self._look(afresh=True)
