@@ -191,9 +191,8 @@ class IcebergLook:
         if operation == "append":
             return TableCommit(number, rows, added=True, what=operation)
         more = ("deleted-records", "added-position-deletes", "added-equality-deletes")
-        return TableCommit(
-            number, max(1, rows + sum(_count(snapshot, one) for one in more)), added=False, what=operation
-        )
+        touched = rows + sum(_count(snapshot, one) for one in more)
+        return TableCommit(number, max(1, touched), added=False, what=operation)
 
     def _between(self, start: int, end: int) -> "list[Snapshot]":
         found: list[Snapshot] = []

@@ -1,6 +1,7 @@
 """Iceberg tables of others as sources, on real tables that PyIceberg wrote."""
 
 import shutil
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -11,9 +12,12 @@ from streamhouse.errors import Location, RowsLostError, SourceError, Streamhouse
 from streamhouse.ingest.base import ForgetfulSource, KeyedSource
 from streamhouse.ingest.kinds import open_source
 from streamhouse.ingest.shapes import source_shape
+from streamhouse.ingest.tables.failures import Failures
+from streamhouse.ingest.tables.iceberg_files import IcebergFiles
 from streamhouse.model.flow import Source
 from streamhouse.model.plan import PlannedSource
 from streamhouse.model.table import Column
+from streamhouse.stores.iceberg.tables import FolderTables
 from tests.other_lakes import IcebergLake, contents
 
 NAME = "sales.orders"
@@ -319,3 +323,44 @@ class TestOwner:
         lake.publish(NAME)
         with pytest.raises(SourceError, match="a file outside of its warehouse"):
             opened(lake).read({"snapshot": 1}, {"snapshot": 2})
+
+
+class TestDeletesByValue:
+    def test_rows_with_the_values_are_left_out(self, lake):
+        from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
+        from pyiceberg.typedef import Record
+
+        lake.append(NAME, rows((1, "a", 1), (2, None, 2), (3, "c", 3), (4, "a", 4)))
+        lake.append(NAME, rows((5, "a", 5)))
+
+        def deletes(file, ids, **columns):
+            numbers = {name: {"PARQUET:field_id": str(number)} for name, number in zip(columns, ids, strict=True)}
+            fields = [SCHEMA.field(name).with_metadata(numbers[name]) for name in columns]
+            path = lake.folder / "sales" / "orders" / "data" / f"{file}.parquet"
+            found = pa.table(columns, schema=pa.schema(fields))
+            pq.write_table(found, path)
+            made = DataFile.from_args(
+                content=DataFileContent.EQUALITY_DELETES,
+                file_path=f"file://{path}",
+                file_format=FileFormat.PARQUET,
+                partition=Record(),
+                record_count=found.num_rows,
+                file_size_in_bytes=path.stat().st_size,
+                equality_ids=list(ids),
+            )
+            made.spec_id = 0
+            return made
+
+        stored = FolderTables(lake.folder).table(NAME)
+        files = IcebergFiles(NAME, stored, Failures(NAME, "lake", (), HERE), lake.folder, HERE)
+        parts = files.at(stored.metadata.current_snapshot())
+        assert [part.equality for part in parts] == [(), ()]
+        old = next(part for part in parts if part.task.file.record_count == 4)
+        new = next(part for part in parts if part.task.file.record_count == 1)
+        by_name = deletes("by_name", (2,), name=["a", None])
+        by_both = deletes("by_both", (1, 2), id=[3, 5], name=["c", "other"])
+        assert values(files.read([replace(old, equality=(by_name,)), new], ["id"])) == [(3,), (5,)]
+        assert values(files.read([replace(old, equality=(by_both,))], ["id", "n"])) == [(1, 1), (2, 2), (4, 4)]
+        both = [replace(part, equality=(by_name, by_both)) for part in parts]
+        assert values(files.read(both, ["n"])) == []
+        assert replace(old, equality=(by_name,)).facts != old.facts
