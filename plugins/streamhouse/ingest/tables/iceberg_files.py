@@ -106,7 +106,8 @@ class IcebergFiles:
         for part in parts:
             groups.setdefault(tuple(sorted(one.file_path for one in part.equality)), []).append(part)
         plain = self._rows([part.task for part in groups.pop(())], columns, {})
-        return pa.concat_tables([plain, *(self._left(group, columns) for group in groups.values())])
+        parted = [self._left(group, columns) for group in groups.values()]
+        return pa.concat_tables([plain, *parted], promote_options="permissive")  # one without files has large texts
 
     def _left(self, parts: Sequence[FilePart], columns: Sequence[str]) -> pa.Table:
         """The rows of data files that have the same deletes by value, without the deleted ones."""

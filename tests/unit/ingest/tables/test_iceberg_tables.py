@@ -55,7 +55,7 @@ def planned(lake, options=PLAIN, columns=None, **more):
 
 
 def values(table):
-    return sorted(tuple(row.values()) for row in table.to_pylist())
+    return sorted((tuple(row.values()) for row in table.to_pylist()), key=repr)
 
 
 class TestAppend:
@@ -361,6 +361,7 @@ class TestDeletesByValue:
         by_both = deletes("by_both", (1, 2), id=[3, 5], name=["c", "other"])
         assert values(files.read([replace(old, equality=(by_name,)), new], ["id"])) == [(3,), (5,)]
         assert values(files.read([replace(old, equality=(by_both,))], ["id", "n"])) == [(1, 1), (2, 2), (4, 4)]
+        assert values(files.read([replace(old, equality=(by_both,))], ["name"])) == [("a",), ("a",), (None,)]
         both = [replace(part, equality=(by_name, by_both)) for part in parts]
         assert values(files.read(both, ["n"])) == []
         assert replace(old, equality=(by_name,)).facts != old.facts
