@@ -143,6 +143,20 @@ FAULTS = (
         ("tests/unit/ingest", "tests/integration/test_cdc.py"),
     ),
     Fault(
+        "a table of others that lost rows before they were read: the flow goes on without them",
+        "ingest/tables/iceberg.py",
+        "            if number == start + 1 and expired:",
+        "            if expired:",
+        ("tests/unit/ingest/tables/test_iceberg_tables.py",),
+    ),
+    Fault(
+        "a table of others whose owner removed rows: they stay in the flow's tables, and nothing says so",
+        "ingest/tables/iceberg.py",
+        "added=False, what=operation)",
+        "added=True, what=operation)",
+        ("tests/unit/ingest/tables/test_iceberg_tables.py",),
+    ),
+    Fault(
         "one runner: a second process takes a flow that runs",
         "state/leases.py",
         "if _stands(row, now) and holder != owner and not _is_dead(holder, owner.host, alive):",

@@ -1,4 +1,4 @@
-"""`streamhouse import`: a flow of the tables of a database, or of the topics of a schema registry."""
+"""`streamhouse import`: a flow of the tables of a database or a lake, or of the topics of a schema registry."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ _SHOWN = 20
 
 @click.command(
     "import",
-    short_help="Make a flow of the tables of a database.",
+    short_help="Make a flow of the tables of a database or a lake.",
     epilog="""\b
 Examples:
   streamhouse import shop
@@ -50,9 +50,10 @@ def import_tables(
 ) -> None:
     """Write a flow that reads tables of CONNECTION: types, primary keys, comments, references and event times.
 
-    CONNECTION is a name under 'connections' in streamhouse.yaml: a database, or a schema registry, whose topics are
-    read. The database is asked for its catalog only. A column or a table that cannot be read is left out, and a comment
-    says why. A file that exists is never changed. The files that are written are checked first, as 'validate' does.
+    CONNECTION is a name under 'connections' in streamhouse.yaml: a database, a lake with Iceberg or Paimon tables, or a
+    schema registry, whose topics are read. A database is asked for its catalog only. A column or a table that cannot be
+    read is left out, and a comment says why. A file that exists is never changed. The files that are written are
+    checked first, as 'validate' does.
     """
     from streamhouse.jobs.import_tables import ImportRequest, write_import
     from streamhouse.jobs.import_tables import import_tables as found_import

@@ -29,8 +29,15 @@ def option_models() -> dict[str, type[Frozen]]:
     from streamhouse.ingest.files_options import FilesOptions
     from streamhouse.ingest.kafka_options import KafkaOptions
     from streamhouse.ingest.replay import ReplayOptions
+    from streamhouse.ingest.tables.options import OtherTableOptions
 
-    return {"files": FilesOptions, "kafka": KafkaOptions, "cdc": CdcOptions, "replay": ReplayOptions}
+    return {
+        "files": FilesOptions,
+        "kafka": KafkaOptions,
+        "cdc": CdcOptions,
+        "table": OtherTableOptions,
+        "replay": ReplayOptions,
+    }
 
 
 def open_source(source: Source | PlannedSource, root: Path) -> OpenSource:
@@ -119,4 +126,12 @@ def _kafka(options: Mapping[str, Any], root: Path, planned: PlannedSource | None
     return open_kafka(options, root, columns=planned.columns, skipped_ranges=planned.given_up, at=at)
 
 
-_OPENERS: dict[str, Opener] = {"cdc": _cdc, "files": _files, "kafka": _kafka, "replay": _replay}
+def _table(options: Mapping[str, Any], root: Path, planned: PlannedSource | None, at: Location | None) -> OpenSource:
+    from streamhouse.ingest.tables.open import open_table
+
+    if planned is None:
+        return open_table(options, root, at=at)
+    return open_table(options, root, columns=planned.columns, skipped_ranges=planned.given_up, at=at)
+
+
+_OPENERS: dict[str, Opener] = {"cdc": _cdc, "files": _files, "kafka": _kafka, "replay": _replay, "table": _table}

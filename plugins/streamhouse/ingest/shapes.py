@@ -22,11 +22,14 @@ from streamhouse.ingest.kinds import open_source
 from streamhouse.ingest.listing import list_files
 from streamhouse.ingest.registered_columns import newest_schema, registered_columns
 from streamhouse.ingest.schema_registry import registry_client
+from streamhouse.ingest.tables.open import seen
 from streamhouse.ingest.unreadable import UnreadableError
 from streamhouse.model.plan import PlannedSource
 from streamhouse.model.shape import SeenColumn, Shape
 from streamhouse.model.table import Column
 
+OTHERS = "table"
+"""Kind of a source that is a table of others, whose columns its catalog knows."""
 _SPARSE_FILES = 3
 """A row of JSON leaves out what it has no value for: a column is gone when so many of the newest files lack it."""
 
@@ -34,8 +37,8 @@ _SPARSE_FILES = 3
 def source_shape(name: str, source: PlannedSource, root: Path) -> Shape | None:
     """The shape of a source by what is newest in it; None: nothing is there, or its shape is unknown.
 
-    Files are looked at once, until they change. A schema registry is asked at each call. Where a person declared
-    the columns, others that rows have are `unknown`; where nobody did, they are columns.
+    Files are looked at once, until they change. A schema registry and a table of others are asked at each call. Where
+    a person declared the columns, others that rows have are `unknown`; where nobody did, they are columns.
 
     Args:
         name: What events call it.
@@ -43,7 +46,7 @@ def source_shape(name: str, source: PlannedSource, root: Path) -> Shape | None:
         root: The project's folder.
 
     Raises:
-        SourceError: a schema registry refuses us, or has no schema for the source that can be read.
+        SourceError: a schema registry or a catalog refuses us, or has nothing for the source that can be read.
         StoreUnavailableError: it does not answer.
         EnvironmentProblem: a secret for it is not where the settings say.
     """
@@ -53,6 +56,8 @@ def source_shape(name: str, source: PlannedSource, root: Path) -> Shape | None:
         return _registered(name, source, root)
     if source.kind == "cdc":
         return _cdc(name, CdcOptions.model_validate(source.options), root, source.optional)
+    if source.kind == OTHERS:
+        return _of_others(name, source, root)
     try:
         found = open_source(source.model_copy(update={"columns": ()}), root).columns()
     except StreamhouseError:
@@ -162,6 +167,11 @@ def _registered(name: str, source: PlannedSource, root: Path) -> Shape:
     columns = [_loose(column) for column in there.columns]
     shape = _shape(name, [*(c for c in columns if c.name in read), *metadata])
     return shape.model_copy(update={"unknown": tuple((c, 0) for c in columns if c.name not in read)})
+
+
+def _of_others(name: str, source: PlannedSource, root: Path) -> Shape:
+    taken, others, key = seen(source.options, root, source.optional)
+    return _shape(name, taken, key).model_copy(update={"unknown": tuple((c, 0) for c in others)})
 
 
 def _loose(column: SeenColumn) -> SeenColumn:

@@ -1,4 +1,4 @@
-"""Makes a flow of the tables of others: a database's, or the topics of a schema registry."""
+"""Makes a flow of the tables of others: a database's, a lake's, or the topics of a schema registry."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -8,8 +8,10 @@ from streamhouse.capture.database import DatabaseAway
 from streamhouse.capture.kinds import open_database
 from streamhouse.errors import DefinitionErrors, ImportRefusedError, StoreUnavailableError, did_you_mean
 from streamhouse.ingest.schema_registry import RegistryClient
+from streamhouse.jobs.import_lakes import lake_tables
 from streamhouse.jobs.import_topics import registered_topics
 from streamhouse.model.connection import Connection
+from streamhouse.model.schema_registry import SchemaRegistry
 from streamhouse.model.types import NAME, StepKind
 from streamhouse.planner.found_tables import FoundTable, TablePatterns
 from streamhouse.planner.imported_flow import AS_IS, Ingest, flow_text
@@ -149,6 +151,10 @@ def _ask(project: Project, wanted: ImportRequest, is_wanted: Callable[[str], boo
         except DatabaseAway as error:
             message = f"connection '{wanted.connection}': the database does not answer: {error}"
             raise StoreUnavailableError(message, hint=f"check {place.host}:{place.port_number}") from None
+    if not isinstance(place, SchemaRegistry):
+        if wanted.servers:
+            raise ImportRefusedError(f"'{wanted.connection}' is a lake", hint="leave --servers out")
+        return lake_tables(wanted.connection, place, project.root, is_wanted)
     if not wanted.servers:
         raise ImportRefusedError("the servers of Kafka are not named", hint="--servers broker-1:9092,broker-2:9092")
     client = RegistryClient(wanted.connection, place, project.root)

@@ -16,6 +16,7 @@ from streamhouse.errors import DefinitionErrors, Location, SourceError, Streamho
 from streamhouse.model.bad_rows import with_dead_letters
 from streamhouse.model.connection import DATABASES
 from streamhouse.model.flow import Flow, Source
+from streamhouse.model.lake_connection import TABLES
 from streamhouse.model.notice import Notice
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.table import Column
@@ -333,21 +334,23 @@ def _check_connections(project: Project, sources: Mapping[str, Source]) -> None:
             _check_connection(project, source, place.get("connection") if isinstance(place, dict) else None, kind)
         if source.kind == "kafka":
             _check_connection(project, source, source.options.get("registry"), "schema_registry")
+        if source.kind == "table":
+            _check_connection(project, source, source.options.get("connection"), *TABLES)
 
 
-def _check_connection(project: Project, source: Source, name: Any, kind: str) -> None:
+def _check_connection(project: Project, source: Source, name: Any, *kinds: str) -> None:
     connections = project.settings.connections
     at = source.at if source.at.file else None
     if name is None:
         return
     if name not in connections:
-        known = tuple(one for one, connection in connections.items() if connection.kind == kind)
+        known = tuple(one for one, connection in connections.items() if connection.kind in kinds)
         hint = did_you_mean(name, known, f"name it under 'connections' in {FILE_NAME} (docs/sources.md)")
         raise SourceError(f"there is no connection '{name}'", at=at, hint=hint)
     of = connections[name].kind
-    if of != kind:
-        hint = f"write '{of}: {{connection: {name}, …}}'" if {of, kind} <= set(DATABASES) else "name another"
-        raise SourceError(f"the connection '{name}' is of kind {of}, and not {kind}", at=at, hint=hint)
+    if of not in kinds:
+        hint = f"write '{of}: {{connection: {name}, …}}'" if {of, *kinds} <= set(DATABASES) else "name another"
+        raise SourceError(f"the connection '{name}' is of kind {of}, and not {' or '.join(kinds)}", at=at, hint=hint)
 
 
 def _upstream(registry: "Registry", flow: Flow) -> list[Flow]:

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from streamhouse.errors import RowsLostError, StoreError, StreamhouseError
 from streamhouse.ingest.base import ForgetfulSource, KeyedSource
 from streamhouse.ingest.kinds import open_source
-from streamhouse.ingest.shapes import is_registered, planned_shape, source_shape
+from streamhouse.ingest.shapes import OTHERS, is_registered, planned_shape, source_shape
 from streamhouse.model.bad_rows import OPTION
 from streamhouse.model.plan import FlowPlan, PlannedSource
 from streamhouse.model.schema_change import EventType
@@ -129,7 +129,7 @@ class UpstreamObserver:
             versions: Of the tables that the flow reads.
 
         Raises:
-            StreamhouseError: a schema registry cannot be asked.
+            StreamhouseError: a schema registry, or the catalog of a table of others, cannot be asked.
         """
         for source in plan.sources:
             name = source_object(plan.flow, source.name)
@@ -138,8 +138,8 @@ class UpstreamObserver:
                     opened = self._forgetful(source)
                     if opened is not None and (name not in live or not live[name].identity.endswith(opened.identity())):
                         return True  # read on, the first rows of another one would be passed over in silence
-            if source.name in inputs and is_registered(source):
-                # Its rows wait until the registry answers: else some could be read by a plan that lacks a column.
+            if source.name in inputs and (is_registered(source) or source.kind == OTHERS):
+                # Its rows wait until the registry or catalog answers, or a plan that lacks a column could read some.
                 if name not in live or _described(name, plan, source, self._root) != _plain(live[name]):
                     return True
             elif source.name in inputs and name in live:
@@ -292,6 +292,18 @@ def _declared(planned: Shape, live: Shape) -> Shape:
     return live.model_copy(update={"columns": (*live.columns, *missing_columns), "version": version, "unknown": ()})
 
 
+def _of_others(planned: Shape, live: Shape, *, declared: bool) -> Shape:
+    """What to compare a table of others with first: its columns have ids, which a plan does not know.
+
+    Where a person declared some columns, the others are left out; only those that come later are news.
+    """
+    if declared:
+        return _declared(planned, live).model_copy(update={"unknown": live.unknown})
+    there = {column.name: column for column in live.columns}
+    columns = tuple(there.get(one.name, one).model_copy(update={"type": one.type}) for one in planned.columns)
+    return planned.model_copy(update={"columns": columns})
+
+
 def _first(table: Table, live: Shape) -> Shape:
     """What to compare with at the first look: what the plan says of the columns it knows, else what is there."""
     planned = {column.name: column for column in table.columns}
@@ -325,7 +337,10 @@ def _pinned(pinned: Shape | None, source: PlannedSource, planned: Shape, live: S
     """What a source was known as. An edit of its options makes it another one: not what it brings is judged."""
     identity = _identity(source)
     if pinned is None or pinned.identity.partition("/")[0] != identity:
-        first = _declared(planned, live) if source.options.get("columns") else planned
+        if source.kind == OTHERS:
+            first = _of_others(planned, live, declared=bool(source.options.get("columns")))
+        else:
+            first = _declared(planned, live) if source.options.get("columns") else planned
         pinned = first.model_copy(update={"identity": identity})
     if "/" not in pinned.identity:
         pinned = pinned.model_copy(update={"identity": f"{identity}{identity_suffix}"})

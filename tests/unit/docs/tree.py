@@ -16,13 +16,20 @@ from streamhouse.ingest.cdc import CdcOptions
 from streamhouse.ingest.files import FilesOptions
 from streamhouse.ingest.kafka import KafkaOptions
 from streamhouse.ingest.replay import ReplayOptions
+from streamhouse.ingest.tables.options import OtherTableOptions
 from streamhouse.project.settings import Settings
 from streamhouse.registry.schema_export import action_schema, flow_schema
 from tests.parsed import tree_of
 
 _SOURCE = ("*.py", "*.sql", "*.yaml", "*.yml", "*.sh", "*.js", "*.toml", "*.txt", "*.json", "*.html", "*.css")
 _FOLDERS = ("plugins", "tests", "benchmarks", "scripts", "flows", "actions", "dags", "examples")
-SOURCES = {"cdc": CdcOptions, "files": FilesOptions, "kafka": KafkaOptions, "replay": ReplayOptions}
+SOURCES = {
+    "cdc": CdcOptions,
+    "files": FilesOptions,
+    "kafka": KafkaOptions,
+    "replay": ReplayOptions,
+    "table": OtherTableOptions,
+}
 
 
 @dataclass(frozen=True)

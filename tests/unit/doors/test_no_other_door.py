@@ -23,6 +23,7 @@ OPEN = {
     },
     "files": {"columns": "names and types of columns"},
     "cdc": {"columns": "names and types of columns"},
+    "table": {"columns": "names and types of columns"},
     "replay": {},
     "settings": {
         "spark.conf": "doors/spark.py",

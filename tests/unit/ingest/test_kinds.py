@@ -20,7 +20,7 @@ def source(kind="replay", **options):
 
 
 def test_kinds_are_listed():
-    assert kinds() == ("cdc", "files", "kafka", "replay")
+    assert kinds() == ("cdc", "files", "kafka", "replay", "table")
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_kinds_are_listed():
             source("xyz"),
             SourceError,
             "source 'rows' is of unknown kind 'xyz'",
-            "known kinds: cdc, files, kafka, replay",
+            "known kinds: cdc, files, kafka, replay, table",
         ),
         (source(pakage="a", table="b"), SourceError, "unknown option 'pakage' of replay", "did you mean 'package'?"),
         (source(table="b"), SourceError, "replay needs the option 'package'", "options of replay: package, table,"),

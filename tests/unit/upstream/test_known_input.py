@@ -23,6 +23,7 @@ ORIGINS = {
     "parquet": PlannedSource(name="r", kind="files", options={"path": "d/*.parquet"}, columns=COLUMNS),
     "json": PlannedSource(name="r", kind="files", options={"path": "d/*.json"}, columns=COLUMNS),
     "cdc": PlannedSource(name="r", kind="cdc", columns=COLUMNS, primary_key=("id",)),
+    "of others": PlannedSource(name="r", kind="table", columns=COLUMNS),
     "replay": PlannedSource(name="r", kind="replay", columns=COLUMNS),
 }
 NOT_YET = {Values.RESCUED, Values.REFILLED, Values.WAIT}

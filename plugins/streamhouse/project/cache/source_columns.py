@@ -23,6 +23,7 @@ _COLUMNS = TypeAdapter(tuple[Column, ...])
 Elsewhere = Callable[[Source], tuple[Column, ...]]
 """Finds the columns of a source; raises what opening it would raise."""
 
+_ASKED = frozenset({"table"})  # kinds whose columns are in no file that the key could name
 _FILES_MAX = 10_000  # of one option; beyond, the cache would cost more than it saves
 
 
@@ -57,6 +58,8 @@ class ColumnCache:
         return found
 
     def _columns(self, source: Source) -> tuple[Column, ...]:
+        if source.kind in _ASKED:
+            return self._discovered(source)
         file = self.folder / f"{self.key(source)}.json"
         try:
             return _COLUMNS.validate_json(file.read_bytes())

@@ -1,6 +1,6 @@
 """The tables of a catalog, found without Spark: in a folder, by a REST service, in a database."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import SplitResult, parse_qsl, urlsplit
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pyiceberg.catalog.rest import RestCatalog
     from pyiceberg.table import StaticTable
     from pyiceberg.table.metadata import TableMetadata
-    from sqlalchemy import Engine
+    from sqlalchemy import Engine, Executable
 
 _EVERY = {"type", "warehouse", "cache-enabled"}
 _FILES = {"io-impl", "client.region", "s3.endpoint", "s3.path-style-access"}
@@ -46,6 +46,9 @@ class Tables(Protocol):
         Raises:
             NeedsSparkError: it is not where we look for it.
         """
+
+    def names(self) -> list[str]:
+        """The names of all tables, `namespace.table`, in order. What fails is raised as by `table`."""
 
 
 def tables_of(options: Mapping[str, str], name: str = "cold") -> Tables | None:
@@ -84,6 +87,11 @@ class FolderTables:
         found = newest(self.warehouse / layer / table)
         return None if found is None else _static(name, str(found), {})
 
+    def names(self) -> list[str]:
+        """See `Tables`."""
+        found = (hint.parent.parent for hint in self.warehouse.glob("*/*/metadata/version-hint.text"))
+        return sorted(f"{folder.parent.name}.{folder.name}" for folder in found)
+
 
 class RestTables:
     """Those of a REST service. It is first asked when a table is."""
@@ -111,6 +119,18 @@ class RestTables:
         except (NoSuchTableError, NoSuchNamespaceError):
             return None
         return _static(name, str(found.metadata_location), {**self._options, **found.io.properties}, found.metadata)
+
+    def names(self) -> list[str]:
+        """See `Tables`."""
+        if self._catalog is None:
+            self._catalog = self._connected()
+        found: list[str] = []
+        waiting = list(self._catalog.list_namespaces())
+        while waiting:
+            namespace = waiting.pop()
+            waiting += self._catalog.list_namespaces(namespace)
+            found += [".".join(table) for table in self._catalog.list_tables(namespace)]
+        return sorted(found)
 
     def _connected(self) -> "RestCatalog":
         from streamhouse.stores.iceberg.rest_client import TimedCatalog
@@ -144,22 +164,34 @@ class DatabaseTables:
             last = self._last[name] = _static(name, location, self._options)
         return last
 
+    def names(self) -> list[str]:
+        """See `Tables`."""
+        from sqlalchemy import String, column, select, table
+
+        names = (column("table_namespace", String), column("table_name", String))
+        query = select(*names).select_from(table("iceberg_tables")).where(column("catalog_name") == self._name)
+        return sorted(f"{namespace}.{own}" for namespace, own in self._asked(query))
+
     def _location(self, name: str) -> str | None:
         from sqlalchemy import String, and_, column, select, table
-        from sqlalchemy.exc import DBAPIError, ProgrammingError
 
-        if self._engine is None:
-            self._engine = self._connected()
         layer, _, own = name.partition(".")
         same = and_(
             column("catalog_name") == self._name, column("table_namespace") == layer, column("table_name") == own
         )
         query = select(column("metadata_location", String)).select_from(table("iceberg_tables")).where(same)
+        return next((str(row[0]) for row in self._asked(query)), None)
+
+    def _asked(self, query: "Executable") -> Sequence[Any]:
+        from sqlalchemy.exc import DBAPIError, ProgrammingError
+
+        if self._engine is None:
+            self._engine = self._connected()
         try:
             with self._engine.connect() as connection:
-                return connection.execute(query).scalar_one_or_none()
+                return connection.execute(query).all()
         except ProgrammingError:  # Iceberg makes its tables when it first connects
-            return None
+            return []
         except DBAPIError as error:
             raise of_database(error, self.secrets) from error
 

@@ -1,0 +1,71 @@
+"""The tables of a lake of others, as tables that can be imported."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from streamhouse.errors import ImportRefusedError, SourceError
+from streamhouse.ingest.tables.iceberg import IcebergLook, IcebergTable, iceberg_table
+from streamhouse.ingest.tables.paimon import PaimonLook, PaimonTable, paimon_table
+from streamhouse.ingest.tables.types import has_type
+from streamhouse.model.lake_connection import FlussConnection, IcebergConnection, TablesConnection
+from streamhouse.model.shape import SeenColumn
+from streamhouse.planner.found_tables import FoundColumn, FoundTable
+
+_ANY = "database.table"  # a lake is asked for the names of its tables by way of one of them
+
+
+def lake_tables(
+    connection: str, place: TablesConnection, root: Path, is_wanted: Callable[[str], bool]
+) -> list[FoundTable]:
+    """The tables that are wanted, by name.
+
+    Args:
+        connection: Its name in streamhouse.yaml.
+        place: Where the tables are.
+        root: The project's folder.
+        is_wanted: Whether a table is.
+
+    Raises:
+        ImportRefusedError: the connection is of a kind whose tables are not listed.
+        StoreUnavailableError: the catalog does not answer.
+        SourceError: it refuses us.
+        EnvironmentProblem: a secret is not where the settings say.
+    """
+    if isinstance(place, FlussConnection):
+        hint = "name its tables one by one: docs/howto/read-tables-of-others.md"
+        raise ImportRefusedError(f"'{connection}' is a Fluss cluster, whose tables are not listed", hint=hint)
+
+    def named(name: str) -> IcebergTable | PaimonTable:
+        if isinstance(place, IcebergConnection):
+            return iceberg_table(name, connection, place, root)
+        return paimon_table(name, connection, place, "snapshot_diff", root)
+
+    return [_table(connection, named(name)) for name in named(_ANY).names() if is_wanted(name)]
+
+
+def _table(connection: str, table: IcebergTable | PaimonTable) -> FoundTable:
+    options = {"connection": connection, "table": table.name}
+    try:
+        look = table.look()
+        columns = tuple(_column(one) for one in look.columns)
+    except SourceError as error:
+        return FoundTable(table.name, "table", options, refusal=error.message)
+    mode, key = _followed(look)
+    return FoundTable(table.name, "table", {**options, "mode": mode}, columns, key)
+
+
+def _followed(look: IcebergLook | PaimonLook) -> tuple[str, tuple[str, ...]]:
+    """The mode that fits a table, and its key."""
+    if isinstance(look, IcebergLook):
+        return ("snapshot_diff", look.named_key) if look.named_key else ("append", ())
+    if not look.primary_key:
+        return "append", ()
+    return ("snapshot_diff" if look.is_hidden else "upsert"), look.primary_key
+
+
+def _column(seen: SeenColumn) -> FoundColumn:
+    readable = has_type(seen)
+    why = "" if readable else "Spark does not have the type"
+    return FoundColumn(
+        seen.name, seen.type, seen.type if readable else None, why, nullable=seen.nullable, description=seen.comment
+    )
