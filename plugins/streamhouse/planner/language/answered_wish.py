@@ -5,14 +5,13 @@ from functools import cached_property
 
 from streamhouse.planner.catalog import CatalogTable
 from streamhouse.planner.language.draft import Draft
+from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Mention
 from streamhouse.planner.language.mentions import mentions_of, tables_named
 from streamhouse.planner.language.scope import ReachableTables
 from streamhouse.planner.language.shape import Shaped
 from streamhouse.planner.language.tokens import Token
 from streamhouse.planner.request import Block, ColumnRef
-
-_EXACT = 0.95
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ class AnsweredWish:
     @cached_property
     def things(self) -> frozenset[str]:
         """The tables that the wish calls by their whole name."""
-        return frozenset(tables_named(self.mentions, _EXACT))
+        return frozenset(tables_named(self.mentions, WHOLE_NAME))
 
     @cached_property
     def shown(self) -> frozenset[tuple[str, str]]:

@@ -26,6 +26,7 @@ from streamhouse.planner.language.doubtful_things import (
 from streamhouse.planner.language.doubtful_times import period_left_out, starts_then, time_or_value
 from streamhouse.planner.language.doubtful_verbs import deed_without_rows
 from streamhouse.planner.language.draft import Draft, Noun, When
+from streamhouse.planner.language.levels import LAST_WORD
 from streamhouse.planner.language.named_rows import names_rows
 from streamhouse.planner.language.namesakes import one_of_several_measures
 from streamhouse.planner.language.narrow_tables import narrow_table
@@ -38,7 +39,6 @@ from streamhouse.planner.language.unasked import UNASKED
 from streamhouse.planner.language.words import ADVERB_GRAINS, GRAINS, SHARES
 from streamhouse.planner.request import AnyOf, Block, ColumnRef, Condition, Cut, During, Grain, Question, Related
 
-_SURE = 0.8  # how well a word has to name a time
 _FINE = frozenset({Grain.MINUTE, Grain.HOUR, Grain.DAY})
 _SAID_DAYS = frozenset({"calendar", "consecutive"})
 
@@ -71,7 +71,7 @@ def _unnamed_time(wish: AnsweredWish) -> Question | None:
     So it is with a table that is no list of events ("instructors of May" by when they were hired), with another time
     that a word names ("permits that expire in June"), and beside rows of another table ("who ordered nothing in May").
     """
-    senses = [s for one in wish.mentions for s in one.senses if s.kind == "column" and s.quality >= _SURE]
+    senses = [s for one in wish.mentions for s in one.senses if s.kind == "column" and s.quality >= LAST_WORD]
     named = {(sense.table, sense.column) for sense in senses}
     beside = any(isinstance(one, Related) for one in wish.block.filters)
     for column, filters in _times(wish.block):

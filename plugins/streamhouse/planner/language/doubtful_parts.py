@@ -2,13 +2,13 @@
 
 from streamhouse.planner.language.account import stands_for
 from streamhouse.planner.language.answered_wish import AnsweredWish
+from streamhouse.planner.language.levels import NEARLY_NAME
 from streamhouse.planner.language.place import is_participle
 from streamhouse.planner.language.tokens import singular
 from streamhouse.planner.language.used import used_by
 from streamhouse.planner.language.words import SHARES
 from streamhouse.planner.request import ColumnRef, Condition, Question
 
-_NAMED = 0.9  # how well a word has to name rows
 _WHOLE = frozenset({"all", "the", "our", "total", "these"})
 _ENDS = frozenset({"per", "by", "in", "for", "with", "that", "which", "who", "each", ",", "and", "?", "."})
 
@@ -31,7 +31,7 @@ def restricted_whole(wish: AnsweredWish) -> Question | None:
     ):
         return None
     rows = wish.scope.lexicon.mention(wish.tokens, end - 1, 1)
-    if rows is None or not any(sense.quality >= _NAMED for sense in rows.of_kind("table")):
+    if rows is None or not any(sense.quality >= NEARLY_NAME for sense in rows.of_kind("table")):
         return None
     said = " ".join(token.text for token in wish.tokens[second:end])
     return Question(text=f"'{said}': is the share one of these alone, or of all?", phrase=said, choices=())
@@ -54,7 +54,7 @@ def measured_twice(wish: AnsweredWish) -> Question | None:
     base, lexicon = wish.base, wish.scope.lexicon
     for mention in wish.mentions:
         rows = lexicon.mention(wish.tokens, mention.end) if mention.end < len(wish.tokens) else None
-        if rows is None or not any(s.table == base.name and s.quality >= _NAMED for s in rows.of_kind("table")):
+        if rows is None or not any(s.table == base.name and s.quality >= NEARLY_NAME for s in rows.of_kind("table")):
             continue
         columns = {sense.column for sense in mention.of_kind("column") if sense.table == base.name}
         plain = len(mention.words) == 1 and not mention.of_kind("value", "table", "measure", "state")

@@ -4,6 +4,7 @@ from itertools import pairwise
 
 from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.draft import Compared, Is, Noun, When
+from streamhouse.planner.language.levels import LAST_WORD, SAME_FORM, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Mention
 from streamhouse.planner.language.scope import is_number
 from streamhouse.planner.language.shape import Shaped
@@ -13,7 +14,6 @@ from streamhouse.planner.language.words import PARTICIPLES, VERB_NOUNS
 from streamhouse.planner.request import Between, Block, ColumnRef, Condition, Cut, Question
 
 _DOERS = frozenset({"who", "that", "which", "have", "has", "had"})
-_SAME_FORM = 0.93  # a form of a value's name, such as "phoned" for "phone", is worth less
 _FEW = frozenset({"<", "<="})
 
 
@@ -140,13 +140,10 @@ def finer_group(wish: AnsweredWish) -> Question | None:
     wanted = {sense.table for sense in best.target.head.of_kind("table")}
     for group in (one for one in (*wish.draft.groups, *best.per) if isinstance(one, Noun)):
         for sense in group.head.of_kind("table"):
-            if sense.quality >= _WELL_NAMED and any(key.to in wanted for key in keys.get(sense.table, [])):
+            if sense.quality >= LAST_WORD and any(key.to in wanted for key in keys.get(sense.table, [])):
                 text = f"'per {group.text}': of each single one, or the average over those of one {best.target.text}?"
                 return Question(text=text, phrase=f"per {group.text}")
     return None
-
-
-_WELL_NAMED = 0.8
 
 
 def other_deed(wish: AnsweredWish) -> Question | None:
@@ -157,15 +154,12 @@ def other_deed(wish: AnsweredWish) -> Question | None:
         if not (word.endswith("ed") or word in PARTICIPLES):
             continue
         done = {sense.table for noun in VERB_NOUNS.get(stem(word), ()) for sense in lexicon.meanings(stems(noun))
-                if sense.kind == "table" and sense.quality >= _EXACT}  # fmt: skip
+                if sense.kind == "table" and sense.quality >= WHOLE_NAME}  # fmt: skip
         if done and not done & read:
             names = sorted(done)
             text = f"'{word}': rows of {' or '.join(names)}? They are not what is counted over {wish.base.name}"
             return Question(text=text, phrase=word, choices=tuple(names))
     return None
-
-
-_EXACT = 0.95  # how well a noun has to name a table
 
 
 def earned(wish: AnsweredWish) -> Question | None:
@@ -177,7 +171,7 @@ def earned(wish: AnsweredWish) -> Question | None:
         soft = (
             head is not None
             and head.senses[0].kind == "measure"
-            and head.best < _WELL_NAMED
+            and head.best < LAST_WORD
             and stem(head.words[0]) == "earn"
         )
         if head is not None and soft and far and wish.block.having:
@@ -208,7 +202,7 @@ def verb_as_value(wish: AnsweredWish) -> Question | None:
             if not isinstance(value, Mention) or len(value.words) != 1 or not value.words[0].endswith("ed"):
                 continue
             before = wish.tokens[value.start - 1].word if value.start else ""
-            if before in _DOERS and value.best < _SAME_FORM:
+            if before in _DOERS and value.best < SAME_FORM:
                 said = f"{before} {value.text}"
                 best = value.of_kind("value")[0]
                 text = f"'{said}': {best.table}.{best.column} is '{best.value}', or something that they did?"

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.draft import When
+from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.periods import read_period
 from streamhouse.planner.language.shape import Shaped
 from streamhouse.planner.language.tokens import stem
@@ -54,16 +55,13 @@ def time_or_value(wish: AnsweredWish) -> Question | None:
         value, thing = lexicon.mention(wish.tokens, at, 1), lexicon.mention(wish.tokens, at + 1, 1)
         if value is None or thing is None or read_period(wish.tokens, at) is None:
             continue
-        senses = [sense for sense in value.of_kind("value") if sense.quality >= _EXACT]
-        named = {sense.table for sense in thing.of_kind("table") if sense.quality >= _EXACT}
+        senses = [sense for sense in value.of_kind("value") if sense.quality >= WHOLE_NAME]
+        named = {sense.table for sense in thing.of_kind("table") if sense.quality >= WHOLE_NAME}
         of_thing = [sense for sense in senses if sense.table in named]
         if of_thing and not any(used.has_value(sense) for sense in senses):
             said = f"{value.text} {thing.text}"
             return Question(text=f"'{said}': a time, or the {thing.text} of that name?", phrase=said)
     return None
-
-
-_EXACT = 0.95  # how well words have to name a value and its rows
 
 
 def _names(found: Shaped, of: ColumnRef) -> tuple[str, ...]:

@@ -12,13 +12,13 @@ from streamhouse.model.types import Layer
 from streamhouse.planner.catalog import CatalogTable
 from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.draft import Draft, Noun
+from streamhouse.planner.language.levels import ANY_FORM
 from streamhouse.planner.language.mentions import mentions_of
 from streamhouse.planner.language.scope import TIMES
 from streamhouse.planner.language.shape import Shaped
 from streamhouse.planner.request import ColumnRef, Question
 from streamhouse.sql.dialect import parse_query, render
 
-_NAMED = 0.85  # how well a wish has to name a table
 _OF_SINGLE_ROWS = frozenset({"avg", "min", "max", "median", "stddev"})
 _SUMS = (exp.Sum, exp.Count)
 
@@ -77,7 +77,7 @@ def _is_named(base: CatalogTable, draft: Draft, found: Shaped) -> bool:
     if any(one.named is not None for one in found.block.measures):
         return True
     return any(
-        sense.kind == "table" and sense.table == base.name and sense.quality >= _NAMED
+        sense.kind == "table" and sense.table == base.name and sense.quality >= ANY_FORM
         for mention in mentions_of(draft)
         for sense in mention.senses
     )

@@ -5,6 +5,7 @@ The rules that read a wish take the nearer reading. Here the answer is compared 
 
 from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.draft import Draft, Is, Noun, Present
+from streamhouse.planner.language.levels import ANY_FORM, LAST_WORD, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon, Sense
 from streamhouse.planner.language.mentions import mentions_of, tables_named
 from streamhouse.planner.language.named_rows import names_rows
@@ -14,8 +15,6 @@ from streamhouse.planner.language.tokens import Token, singular, stem
 from streamhouse.planner.language.words import GRAINS, ROLE_WORDS
 from streamhouse.planner.request import ColumnRef, Condition, Question, Related
 
-_EXACT = 0.95  # how well a word has to name a thing
-
 
 def value_of_two(wish: AnsweredWish) -> Question | None:
     """A value of two columns, where no word says which: "boats in Red Sky", which is a boat and a yard."""
@@ -24,7 +23,9 @@ def value_of_two(wish: AnsweredWish) -> Question | None:
              for value in one.values}  # fmt: skip
     for mention in wish.mentions:
         senses = [
-            s for s in mention.of_kind("value") if s.quality >= max(mention.best, _EXACT) and s.table in scope.by_table
+            s
+            for s in mention.of_kind("value")
+            if s.quality >= max(mention.best, WHOLE_NAME) and s.table in scope.by_table
         ]
         tables = scope.lexicon.catalog.tables
         roots = {scope.root(*(tables[s.table].column(s.column).references or (s.table, s.column))): s for s in senses}
@@ -72,8 +73,8 @@ def thing_or_column(wish: AnsweredWish) -> Question | None:
     base, scope = wish.base, wish.scope
     shown = wish.shown
     for mention in wish.mentions:
-        tables = tables_named([mention], _EXACT)
-        columns = [s for s in mention.of_kind("column") if s.quality >= _EXACT and s.table in scope.by_table]
+        tables = tables_named([mention], WHOLE_NAME)
+        columns = [s for s in mention.of_kind("column") if s.quality >= WHOLE_NAME and s.table in scope.by_table]
         if not tables or not columns or mention.of_kind("measure"):
             continue
         rivals = [s for s in columns if _is_text(s, wish.found) and not _is_key_to(s, tables, wish.found)]
@@ -116,7 +117,7 @@ def counted_otherwise(wish: AnsweredWish) -> Question | None:
             continue
         target = base.column(measure.of.column).references
         for mention in wish.mentions:
-            tables = tables_named([mention], _EXACT)
+            tables = tables_named([mention], WHOLE_NAME)
             own = [s for s in mention.of_kind("column") if (s.table, s.column) == (base.name, measure.of.column)]
             if tables and own and base.name not in tables and target is None:
                 text = f"'{mention.text}': rows of {min(tables)}, or {base.name}.{measure.of.column}?"
@@ -134,7 +135,7 @@ def counted_elsewhere(wish: AnsweredWish) -> Question | None:
         for mention in mentions if target is not None else ():
             named = {s.table: s.quality for s in reversed(mention.of_kind("table"))}
             things, rows = named.get(target[0] if target else "", 0.0), named.get(base.name, 0.0)
-            others = (s for one in mentions if one is not mention for s in one.senses if s.quality >= _NAMED)
+            others = (s for one in mentions if one is not mention for s in one.senses if s.quality >= LAST_WORD)
             if 0 < rows < things and not any(s.table == base.name for s in others):
                 text = f"'{mention.text}': all of {target[0] if target else ''}, or those with rows of {base.name}?"
                 return Question(text=text, phrase=mention.text)
@@ -167,7 +168,7 @@ def _named_first(wish: AnsweredWish) -> bool:
     """Whether a wish names rows before what it denies of them: "guests with bookings that have no payment"."""
     denied = [one for one in wish.draft.filters if (isinstance(one, Present) and not one.present) or _is_denied(one)]
     starts = [mention.start for one in denied for mention in mentions_of(one)]
-    rows = [one.start for one in wish.mentions if any(s.table == wish.base.name and s.quality >= _EXACT
+    rows = [one.start for one in wish.mentions if any(s.table == wish.base.name and s.quality >= WHOLE_NAME
                                                            for s in one.of_kind("table", "measure"))]  # fmt: skip
     return bool(rows) and (not starts or min(rows) < min(starts) or min(rows) - 1 in starts)
 
@@ -207,10 +208,10 @@ def _denied(related: Related, draft: Draft, base: str) -> bool:
     nouns = [one.noun for one in draft.filters if isinstance(one, Present) and not one.present]
     for noun in nouns:
         mentions = (noun.head, *noun.around) if isinstance(noun, Noun) else ()
-        tables = tables_named(mentions, _EXACT)
+        tables = tables_named(mentions, WHOLE_NAME)
         if base not in tables or related.table in tables or any(is_participle(m) for m in mentions):
             return True
-        if any(s.table == related.table and s.quality > _EXACT for m in mentions for s in m.senses):
+        if any(s.table == related.table and s.quality > WHOLE_NAME for m in mentions for s in m.senses):
             return True
     return not nouns
 
@@ -222,8 +223,8 @@ def rows_of_links(wish: AnsweredWish) -> Question | None:
         return None
     if not (block.columns or block.dimensions) or not _of_others(wish.found):
         return None
-    weak = all(s.quality < _NAMED + 0.05 for one in wish.mentions for s in one.of_kind("table") if s.table == base.name)
-    own = any(s.table == base.name and base.column(s.column).references is None and s.quality >= _NAMED
+    weak = all(s.quality <= ANY_FORM for one in wish.mentions for s in one.of_kind("table") if s.table == base.name)
+    own = any(s.table == base.name and base.column(s.column).references is None and s.quality >= LAST_WORD
               for one in wish.mentions for s in one.of_kind("column", "value"))  # fmt: skip
     if names_rows(wish) and (not weak or own):
         return None
@@ -247,22 +248,19 @@ def needless_rows(wish: AnsweredWish) -> Question | None:
     mentions = wish.mentions
     if block.measures or block.derived or block.inner is not None or wish.found.ranking is not None:
         return None
-    if base.name in tables_named(mentions, _NAMED, "table", "measure"):
+    if base.name in tables_named(mentions, LAST_WORD, "table", "measure"):
         return None
     for table in sorted(wish.things & set(wish.scope.by_table)):
-        if all(any(s.table == table and s.quality >= _EXACT for s in one.senses) for one in mentions):
+        if all(any(s.table == table and s.quality >= WHOLE_NAME for s in one.senses) for one in mentions):
             return Question(text=f"of {table} alone, or of rows of {base.name}?", phrase="")
     return None
-
-
-_NAMED = 0.8  # how well a word may name rows
 
 
 def weakly_joined(wish: AnsweredWish) -> Question | None:
     """A column of a table that no word names, by a part of its name: "description of the trip" by that of its area."""
     scope = wish.scope
     mentions = wish.mentions
-    named = {s.table for one in mentions for s in one.senses if s.quality >= _NAMED}
+    named = {s.table for one in mentions for s in one.senses if s.quality >= LAST_WORD}
     for one in (*wish.block.dimensions, *wish.block.columns):
         if not isinstance(one.of, ColumnRef) or not one.of.role or one.of.role not in scope.reaches:
             continue
@@ -281,7 +279,7 @@ def column_of_another(wish: AnsweredWish) -> Question | None:
     lexicon = wish.scope.lexicon
     shown = wish.shown
     for noun in wish.draft.nouns:
-        beside = tables_named(noun.around, _EXACT)
+        beside = tables_named(noun.around, WHOLE_NAME)
         taken = [s for s in noun.head.of_kind("column") if (s.table, s.column) in shown]
         general = len(noun.head.words) == 1 and singular(noun.head.words[0]) in _GENERAL
         if not beside or not taken or not general:
@@ -312,7 +310,7 @@ def column_of_named(wish: AnsweredWish) -> Question | None:
     """A column of rows that no word names, where a named table has it, too: "county of the yard" by its boats."""
     scope = wish.scope
     mentions = wish.mentions
-    named = tables_named(mentions, _NAMED, "table", "measure")
+    named = tables_named(mentions, LAST_WORD, "table", "measure")
     where = {s.table for one in mentions for s in one.of_kind("table") if _says_where(wish.tokens, one.start)}
     for mention in mentions:
         senses = mention.of_kind("column")
@@ -348,7 +346,7 @@ def partly_named(wish: AnsweredWish) -> Question | None:
     listed = [one for one in wish.draft.nouns if one.listed and not one.predicate]
     for noun in listed[1:] if not (wish.block.measures or wish.block.derived) else ():
         senses = noun.head.senses
-        if noun.head.best < _EXACT and all(s.kind == "table" for s in senses) and not noun.around:
+        if noun.head.best < WHOLE_NAME and all(s.kind == "table" for s in senses) and not noun.around:
             text = f"'{noun.text}': which column of {wish.base.name}?"
             return Question(text=text, phrase=noun.text)
     return None
