@@ -20,6 +20,7 @@ from streamhouse.errors import (
     MissingPackageError,
     StreamhouseError,
 )
+from streamhouse.errors.base import printable
 from streamhouse.install.private_file import write_private
 from streamhouse.secret import masked
 from streamhouse.spark.failures import is_lost_connection
@@ -45,6 +46,7 @@ _EXTRAS = {
 def report(error: Exception, app: App) -> int:
     """Show `error` without a traceback and return the exit code of its class."""
     if isinstance(error, click.ClickException):
+        error.message = printable(error.message)  # it repeats what was typed
         if app.as_json:
             app.output.document({"error": {"code": "usage", "message": error.format_message()}})
         else:

@@ -8,6 +8,7 @@ import pytest
 from streamhouse.model.meaning import MeasureMeaning
 from streamhouse.planner.catalog import Catalog, CatalogColumn, CatalogTable, ForeignKey
 from streamhouse.planner.compose import compose
+from streamhouse.planner.request import Question, Understood
 from streamhouse.planner.understand import understand
 from tests.unit.planner.compact_request import compact
 from tests.unit.planner.wish_catalogs import CATALOGS
@@ -251,3 +252,11 @@ def test_a_part_of_a_longer_name_takes_no_per():
     found = understand("yield per crop and month", _farming()).request
     assert found is not None
     assert [one.name for one in found.block.dimensions] == ["crop", "month"]
+
+
+def test_a_message_escapes_what_turns_text_around_or_commands_a_terminal():
+    """A person reads it, and may paste it: the words that it quotes must be those that are there."""
+    found = Understood(refusal="no 'a\u202eb'", questions=(Question(text="which 'a\x1b[1mb'?", phrase="a\x1b[1mb"),))
+    assert found.refusal == "no 'a\\u202eb'"
+    assert found.questions[0].text == "which 'a\\x1b[1mb'?"
+    assert found.questions[0].phrase == "a\x1b[1mb", "an answer names it as it is"
