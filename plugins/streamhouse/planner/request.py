@@ -9,9 +9,8 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, TypeAdapter
+from pydantic import BeforeValidator, Field, PlainSerializer, TypeAdapter
 
-from streamhouse.errors.base import printable
 from streamhouse.model.types import NAME, TABLE_NAME, Frozen, Layer, Pace
 
 
@@ -349,14 +348,10 @@ class Reading(Frozen):
     became: str
 
 
-_Message = Annotated[str, AfterValidator(printable)]
-"""A text for a person that may quote the wish; what turns text around or commands a terminal is escaped."""
-
-
 class Question(Frozen):
     """Something that changes the answer and that the wish does not tell."""
 
-    text: _Message
+    text: str
     phrase: str = ""
     choices: tuple[str, ...] = ()  # each can replace `phrase`
 
@@ -376,7 +371,7 @@ class Understood(Frozen):
     readings: tuple[Reading, ...] = ()
     assumptions: tuple[str, ...] = ()
     questions: tuple[Question, ...] = ()
-    refusal: _Message = ""
+    refusal: str = ""
 
 
 for model in (Arithmetic, Banded, AnyOf, Related, Block):

@@ -5,6 +5,7 @@ Pure and deterministic: equal wishes over equal catalogs are read alike. What ha
 
 from collections.abc import Iterator
 
+from streamhouse.errors.base import printable
 from streamhouse.model.types import format_duration
 from streamhouse.planner.catalog import Catalog
 from streamhouse.planner.language.account import unaccounted
@@ -73,8 +74,17 @@ def understand(wish: str, catalog: Catalog) -> Understood:
         if found.request is not None:
             missing = passed_over(wish, found, draft.unread, lexicon, lambda other: next(_readings(other, lexicon))[0])
         if found.request is None or not missing:
-            return found
-    return Understood(refusal=_no_place(missing))
+            return _escaped(found)
+    return _escaped(Understood(refusal=_no_place(missing)))
+
+
+def _escaped(found: Understood) -> Understood:
+    """The same for people: they quote words of the wish, which may turn text around or command a terminal.
+
+    The phrase of a question stays as it is, for an answer names it.
+    """
+    questions = tuple(one.model_copy(update={"text": printable(one.text)}) for one in found.questions)
+    return found.model_copy(update={"refusal": printable(found.refusal), "questions": questions})
 
 
 def _readings(wish: str, lexicon: Lexicon) -> Iterator[tuple[Understood, Draft]]:

@@ -74,7 +74,7 @@ TURNED = "a\u202eb\u2066"
         ("plan", {"flow": TURNED}),
         ("diagnose", {"name": TURNED}),
         ("search", {"text": "", TURNED: 1}),
-        ("query", {"sql": f"SELECT `{TURNED}` FROM dwd.orders"}),
+        ("query", {"sql": f"SELECT 1 FROM dwd.`{TURNED}`"}),
     ],
 )
 def test_an_error_escapes_characters_that_turn_text_around(call, tool, arguments):

@@ -8,7 +8,6 @@ import pytest
 from streamhouse.model.meaning import MeasureMeaning
 from streamhouse.planner.catalog import Catalog, CatalogColumn, CatalogTable, ForeignKey
 from streamhouse.planner.compose import compose
-from streamhouse.planner.request import Question, Understood
 from streamhouse.planner.understand import understand
 from tests.unit.planner.compact_request import compact
 from tests.unit.planner.wish_catalogs import CATALOGS
@@ -254,9 +253,11 @@ def test_a_part_of_a_longer_name_takes_no_per():
     assert [one.name for one in found.block.dimensions] == ["crop", "month"]
 
 
-def test_a_message_escapes_what_turns_text_around_or_commands_a_terminal():
+def test_a_message_escapes_what_turns_text_around():
     """A person reads it, and may paste it: the words that it quotes must be those that are there."""
-    found = Understood(refusal="no 'a\u202eb'", questions=(Question(text="which 'a\x1b[1mb'?", phrase="a\x1b[1mb"),))
-    assert found.refusal == "no 'a\\u202eb'"
-    assert found.questions[0].text == "which 'a\\x1b[1mb'?"
-    assert found.questions[0].phrase == "a\x1b[1mb", "an answer names it as it is"
+    wish = "loans per member 'a\u202eb'"
+    found = understand(wish, CATALOGS["library"])
+    assert found.request is None
+    shown = found.refusal + "".join(one.text for one in found.questions)
+    assert "a\\u202eb" in shown
+    assert "\u202e" not in shown

@@ -237,4 +237,8 @@ class Draft:
 
     def copied(self) -> "Draft":
         """The same draft once more; what is added to one of the two is not in the other."""
-        return replace(self, **{name: [*value] for name, value in vars(self).items() if isinstance(value, list)})
+        other = replace(self)
+        for name, value in vars(self).items():
+            if isinstance(value, list):
+                setattr(other, name, [*value])
+        return other
