@@ -7,6 +7,7 @@ import tempfile
 import threading
 import traceback
 from datetime import UTC, datetime
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from streamhouse.errors import (
     MissingPackageError,
     StreamhouseError,
 )
+from streamhouse.errors.base import printable
 from streamhouse.install.private_file import write_private
 from streamhouse.secret import masked
 from streamhouse.spark.failures import is_lost_connection
@@ -44,11 +46,12 @@ _EXTRAS = {
 
 def report(error: Exception, app: App) -> int:
     """Show `error` without a traceback and return the exit code of its class."""
-    if isinstance(error, click.ClickException):
+    if isinstance(error, click.ClickException):  # its text repeats what was typed
         if app.as_json:
-            app.output.document({"error": {"code": "usage", "message": error.format_message()}})
+            app.output.document({"error": {"code": "usage", "message": printable(error.format_message())}})
         else:
-            error.show()
+            error.show(shown := StringIO())
+            click.echo(printable(shown.getvalue()), nl=False, err=True)
         return error.exit_code
     known = known_error(error)
     if known is not None:

@@ -11,9 +11,11 @@ from math import isfinite, isnan
 from pathlib import PurePath
 from typing import Any, TextIO
 
+from streamhouse.errors.base import DIRECTIONS
+
 Cell = object  # shown with `text_of`
 _WHOLE_NAME = 32  # characters
-_COMMANDS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_COMMANDS = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f-\x9f{DIRECTIONS}]")
 
 
 class CommandOutput:

@@ -8,7 +8,10 @@ from typing import ClassVar
 
 from streamhouse.secret import masked
 
-_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+DIRECTIONS = r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+"""Characters that turn around what follows, as the inside of a class of a regular expression."""
+
+_UNPRINTABLE = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff{DIRECTIONS}]")
 
 
 @dataclass(frozen=True, order=True)
@@ -69,11 +72,11 @@ def _restore(kind: type[StreamhouseError], message: str, at: Location | None, hi
 
 
 def printable(text: str) -> str:
-    r"""The text with an escape for each character that a terminal obeys, or that no file in UTF-8 can have.
+    r"""The text with an escape for each character that a terminal obeys, that turns around the text, or that is no text.
 
     Example:
-        >>> printable("a\x1b[31mb")
-        'a\\x1b[31mb'
+        >>> printable("a\x1b[31mb"), printable("a\u202eb")
+        ('a\\x1b[31mb', 'a\\u202eb')
     """
     return _UNPRINTABLE.sub(lambda found: ascii(found[0])[1:-1], text)
 

@@ -59,9 +59,7 @@ def with_model(
             why = "no model is asked: the settings name none (models: in streamhouse.yaml)"
             return ModelAnswer(make_draft(_said(offline(), why, say)))
         return ModelAnswer(make_draft(offline()))
-    if not wish.strip() or screened(
-        wish
-    ):  # nothing, an order, or a question for something else than data: no model changes that
+    if not wish.strip() or screened(wish):  # nothing, an order, or about something else than data: no model helps
         return ModelAnswer(make_draft(offline()))
     understood = offline() if options.model is None else None
     if understood is not None and understood.request is not None:

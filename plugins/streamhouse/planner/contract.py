@@ -72,7 +72,7 @@ def column_of(column: ColumnRef, block: Block, catalog: Catalog) -> CatalogColum
 
 
 def unit_of(of: Scalar, block: Block, catalog: Catalog) -> str | None:
-    """The unit of a value of a row; None: it has none, or nobody knows."""
+    """The unit of a value of a row; None: it has none, or it is unknown."""
     return _unit(of, block, catalog)
 
 
@@ -98,7 +98,7 @@ def _inner_unit(of: ColumnRef, block: Block, catalog: Catalog) -> str | None:
 
 
 def measure_unit(measure: Measure, block: Block, catalog: Catalog) -> str | None:
-    """The unit of a measure; None: it has none, or nobody knows."""
+    """The unit of a measure; None: it has none, or it is unknown."""
     if measure.unit is not None:
         return measure.unit
     if measure.named is not None and block.base is not None:

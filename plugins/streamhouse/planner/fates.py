@@ -25,7 +25,7 @@ class Became:
     Attributes:
         what: `applied`, `built`, `written`, `failed`, `revised` or `asked`.
         detail: Where, why or into which other one; what it waits for.
-        at: When the last thing happened to it; None: nobody knows.
+        at: When the last thing happened to it; None: it is unknown.
     """
 
     what: str

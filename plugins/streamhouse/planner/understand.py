@@ -3,6 +3,9 @@
 Pure and deterministic: equal wishes over equal catalogs are read alike. What has no place is named, never guessed.
 """
 
+from collections.abc import Iterator
+
+from streamhouse.errors.base import printable
 from streamhouse.model.types import format_duration
 from streamhouse.planner.catalog import Catalog
 from streamhouse.planner.language.account import unaccounted
@@ -66,42 +69,51 @@ def understand(wish: str, catalog: Catalog) -> Understood:
         A Request, or questions, or a refusal that names the words without a place and what comes nearest.
     """
     lexicon = lexicon_of(catalog)
-    refused = Understood(refusal="the wish is empty")
-    for apart in (True, False):
-        draft = Draft()
-        found = _read(wish, draft, lexicon, apart=apart)
+    missing = ""
+    for found, draft in _readings(wish, lexicon):
         if found.request is not None:
-            missing = passed_over(wish, found, draft.unread, lexicon, lambda other: _either(other, lexicon))
-            if not missing:
-                return found
-            found = Understood(refusal=_no_place(missing))
-        refused = found
-    return refused
+            missing = passed_over(wish, found, draft.unread, lexicon, lambda other: next(_readings(other, lexicon))[0])
+        if found.request is None or not missing:
+            return _escaped(found)
+    return _escaped(Understood(refusal=_no_place(missing)))
 
 
-def _either(wish: str, lexicon: Lexicon) -> Understood:
-    """The first reading of a wish that has a Request: with the columns of its things apart from them, else as it is."""
-    found = _read(wish, Draft(), lexicon, apart=True)
-    return found if found.request is not None else _read(wish, Draft(), lexicon)
+def _escaped(found: Understood) -> Understood:
+    """The same for people: they quote words of the wish, which may turn text around or command a terminal.
+
+    The phrase of a question stays as it is, for an answer names it.
+    """
+    questions = tuple(one.model_copy(update={"text": printable(one.text)}) for one in found.questions)
+    return found.model_copy(update={"refusal": printable(found.refusal), "questions": questions})
+
+
+def _readings(wish: str, lexicon: Lexicon) -> Iterator[tuple[Understood, Draft]]:
+    """How a wish can be read, with the draft of each reading, best first; at least one. Only the last may be refused.
+
+    The first is the one with the columns that it begins with apart from their things; the last takes it as it is.
+    """
+    draft = Draft()
+    refusal = screened(wish) or impossible(wish)
+    tokens = () if refusal else _tokens(wish, lexicon, draft)
+    if not tokens:
+        yield Understood(refusal=refusal or "the wish is empty"), draft
+        return
+    parts = with_columns_apart(tokens, lexicon)
+    if parts is not None:
+        apart = draft.copied()
+        apart.shown, apart.keyed = parts.shown, parts.keyed
+        found = _read(wish, parts.tokens, apart, lexicon)
+        if found.request is not None:
+            yield found, apart
+    yield _read(wish, tokens, draft, lexicon), draft
 
 
 def _no_place(words: str) -> str:
     return f"'{words}' of the wish has no place in what can be read of it"
 
 
-def _read(wish: str, draft: Draft, lexicon: Lexicon, *, apart: bool = False) -> Understood:
-    """A wish as the rules read it; `apart`: the columns that it begins with are read apart from their things."""
-    refusal = screened(wish) or impossible(wish)
-    if refusal:
-        return Understood(refusal=refusal)
-    tokens = _tokens(wish, lexicon, draft)
-    if not tokens:
-        return Understood(refusal="the wish is empty")
-    if apart:
-        parts = with_columns_apart(tokens, lexicon)
-        if parts is None:
-            return Understood(refusal="it begins with no columns of things")
-        tokens, draft.shown, draft.keyed = parts.tokens, parts.shown, parts.keyed
+def _read(wish: str, tokens: tuple[Token, ...], draft: Draft, lexicon: Lexicon) -> Understood:
+    """A wish as the rules read its tokens; its clauses are in the draft then."""
     rated = _rate(tokens, lexicon)
     if isinstance(rated, Question):
         return Understood(questions=(rated,))

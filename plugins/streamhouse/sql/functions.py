@@ -5,6 +5,7 @@ is replayed, is unknown.
 """
 
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from streamhouse.sql import spark_type as t
 from streamhouse.sql.literals import time_arithmetic
@@ -13,6 +14,7 @@ from streamhouse.sql.words import words
 
 Rule = Callable[[Sequence[SparkType | None]], SparkType | None]
 Types = Sequence[SparkType | None]
+T = TypeVar("T")
 
 AGGREGATES = words(
     """
@@ -385,11 +387,20 @@ def _array_insert(types: Types) -> SparkType | None:
     return _array_append([types[0], types[2]]) if len(types) == 3 else None
 
 
+def decode_results(given: Sequence[T]) -> list[T]:
+    """Of the arguments of `decode`: each result, and the default; none of two arguments, which decode a text.
+
+    Example:
+        >>> decode_results(["value", "search", "result", "other", "second", "default"])
+        ['result', 'second', 'default']
+    """
+    return [*given[2::2], *(given[-1:] if len(given) % 2 == 0 and len(given) > 2 else [])]
+
+
 def _decode(types: Types) -> SparkType | None:
     if len(types) == 2:
         return t.STRING
-    results = [*types[2::2], *([types[-1]] if len(types) % 2 == 0 else [])]
-    return t.widest(*results)
+    return t.widest(*decode_results(types))
 
 
 def _sequence(types: Types) -> SparkType | None:

@@ -5,6 +5,9 @@ from math import prod
 
 from sqlglot import exp
 
+from streamhouse.sql.choices import choices_of, given_to
+from streamhouse.sql.scopes import function_name
+
 _MOST = 64
 
 
@@ -22,25 +25,12 @@ def pattern_texts(node: exp.Expr) -> frozenset[str]:
         return pattern_texts(node.this)
     if isinstance(node, exp.DPipe):
         return _joined([node.this, node.expression])
-    if isinstance(node, exp.Concat):
-        return _joined(node.expressions)
-    choices = _choices(node)
+    if function_name(node) == "concat":
+        return _joined(given_to(node))
+    choices = node.expressions if isinstance(node, exp.Tuple) else choices_of(node)
     if choices is not None:
-        return frozenset().union(*(pattern_texts(one) for one in choices if one is not None))
+        return frozenset().union(*map(pattern_texts, choices))
     return _written(node)
-
-
-def _choices(node: exp.Expr) -> list[exp.Expr | None] | None:
-    """Of what an expression takes one; None: it does something else."""
-    if isinstance(node, (exp.Array, exp.Tuple)):
-        return [*node.expressions]
-    if isinstance(node, exp.Coalesce):
-        return [node.this, *node.expressions]
-    if isinstance(node, exp.If):
-        return [node.args["true"], node.args.get("false")]
-    if isinstance(node, exp.Case):
-        return [*(one.args["true"] for one in node.args["ifs"]), node.args.get("default")]
-    return None
 
 
 def _joined(nodes: list[exp.Expr]) -> frozenset[str]:

@@ -170,6 +170,8 @@ def test_several_json_errors_are_all_told(project, failing, capsys):
         (["validate", "no/such/file"], "does not exist"),
         (["run", "x", "--nope"], "No such option"),
         (["action", "shwo"], "did you mean 'show'?"),
+        (["validate", "a\u202eb"], "'a\\u202eb' does not exist"),
+        (["qery\u2066"], "no such command 'qery\\u2066'"),
     ],
 )
 def test_wrong_usage_exits_with_2(project, capsys, arguments, text):

@@ -62,3 +62,28 @@ def test_a_text_that_reads_like_an_instruction(call, project, edit, place):
     assert call.of(lambda client: client.list_tools()) == tools
     if place == "row":
         assert HOSTILE not in json.dumps([one.document for one in found])
+
+
+TURNED = "a\u202eb\u2066"
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("describe", {"name": TURNED}),
+        ("plan", {"flow": TURNED}),
+        ("diagnose", {"name": TURNED}),
+        ("search", {"text": "", TURNED: 1}),
+        ("query", {"sql": f"SELECT 1 FROM dwd.`{TURNED}`"}),
+    ],
+)
+def test_an_error_escapes_characters_that_turn_text_around(call, tool, arguments):
+    error = call(tool, **arguments).error
+    assert "a\\u202eb\\u2066" in error["message"]
+    assert TURNED not in json.dumps(error, ensure_ascii=False)
+
+
+def test_a_refused_wish_escapes_characters_that_turn_text_around(call):
+    document = call("ask", wish=f"number of {TURNED} per day").document
+    assert document["status"] == "refused"
+    assert "\u202e" not in document["refusal"]

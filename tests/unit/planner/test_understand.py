@@ -251,3 +251,13 @@ def test_a_part_of_a_longer_name_takes_no_per():
     found = understand("yield per crop and month", _farming()).request
     assert found is not None
     assert [one.name for one in found.block.dimensions] == ["crop", "month"]
+
+
+def test_a_message_escapes_what_turns_text_around():
+    """A person reads it, and may paste it: the words that it quotes must be those that are there."""
+    wish = "loans per member 'a\u202eb'"
+    found = understand(wish, CATALOGS["library"])
+    assert found.request is None
+    shown = found.refusal + "".join(one.text for one in found.questions)
+    assert "a\\u202eb" in shown
+    assert "\u202e" not in shown

@@ -7,6 +7,7 @@ import re
 from itertools import pairwise
 
 from streamhouse.planner.language.draft import Draft, Is, Noun
+from streamhouse.planner.language.levels import LAST_WORD, NEAR
 from streamhouse.planner.language.lexicon import Mention, Sense
 from streamhouse.planner.language.mentions import mentions_of
 from streamhouse.planner.language.place import is_participle
@@ -18,15 +19,13 @@ from streamhouse.planner.language.words import LIGHT_VERBS, VERB_FORMS
 
 _LIGHT = frozenset(stem(word) for word in LIGHT_VERBS)
 _BEHIND_VERBS = ((), ("on",), ("at",), ("in",), ("by",))  # "worked on" may be spelled as the time `worked_on` is
-_DENIED = 0.8  # how well a verb has to name rows
-_NEAR = 0.3  # how much less likely a meaning may be than the best one
 
 
 def unaccounted(draft: Draft, found: Shaped) -> str:
     """The first name of a wish that no part of its reading stands for; empty: each has one."""
     used = used_by(found.block, found.bench.places.scope.lexicon)
     for mention in sorted({*mentions_of(draft), *draft.orders}, key=lambda one: one.start):
-        least = mention.best - _NEAR
+        least = mention.best - NEAR
         likely = [sense for sense in mention.senses if sense.quality >= least]
         if any(stands_for(sense, used) for sense in likely) or _only_happened(mention, likely, used):
             continue
@@ -57,7 +56,7 @@ def _denied_verb(draft: Draft, used: Used) -> str:
             continue
         forms = {stem(word), stem(f"{word}ed"), *map(stem, VERB_FORMS.get(word, ()))}
         named = {sense.table for form in forms for _, sense in used.lexicon.entries.get((form,), ())
-                 if sense.quality >= _DENIED}  # fmt: skip
+                 if sense.quality >= LAST_WORD}  # fmt: skip
         if named and not named & tables:
             return f"{before} {word}"
     return ""

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from streamhouse.planner.language.levels import NEARLY_NAME
 from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.scope import is_number
 from streamhouse.planner.language.tokens import Token, stem
@@ -14,7 +15,6 @@ _NOUNS = {
     "denser": ("density", "more"), "steeper": ("slope", "more"),
 }  # fmt: skip
 _SAYING = frozenset({"that", "which", "who", "are", "is", "was", "were", "being"})
-_SURE = 0.9
 
 
 def with_nouns_of_adjectives(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
@@ -38,5 +38,5 @@ def with_nouns_of_adjectives(tokens: tuple[Token, ...], lexicon: Lexicon) -> tup
 
 def _is_number_here(noun: str, lexicon: Lexicon) -> bool:
     tables = lexicon.catalog.tables
-    senses = [sense for sense in lexicon.meanings((stem(noun),)) if sense.quality >= _SURE]
+    senses = [sense for sense in lexicon.meanings((stem(noun),)) if sense.quality >= NEARLY_NAME]
     return bool(senses) and all(s.kind == "column" and is_number(tables[s.table].column(s.column)) for s in senses)

@@ -5,6 +5,7 @@ from decimal import Decimal
 
 from streamhouse.planner.language.draft import Figure, Group, Lasting, Noun
 from streamhouse.planner.language.grouping import read_adverb, read_groups
+from streamhouse.planner.language.levels import ANY_FORM, LAST_WORD, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Mention
 from streamhouse.planner.language.numbered import read_numbered
 from streamhouse.planner.language.numbers import read_number, read_unit
@@ -83,10 +84,10 @@ def _extreme(reader: Reader) -> str:
     while reader.word(ahead) in _COORDINATED:  # "longest and average waiting time"
         ahead += 1
     mention = _last_mention(reader, ahead)
-    if mention is None or (mention.of_kind("table") and mention.of_kind("table")[0].quality >= 0.8):
+    if mention is None or (mention.of_kind("table") and mention.of_kind("table")[0].quality >= LAST_WORD):
         return ""
     tables = reader.lexicon.catalog.tables
-    columns = [tables[s.table].column(s.column) for s in mention.of_kind("column") if s.quality >= 0.8]
+    columns = [tables[s.table].column(s.column) for s in mention.of_kind("column") if s.quality >= LAST_WORD]
     timed = reader.word() in {"earliest", "latest", "oldest", "newest"}
     numbers = [c for c in columns if is_quantity(c) or (timed and (c.type in TIMES or is_year(c)))]
     if not numbers:
@@ -243,9 +244,10 @@ def _lasting_of(reader: Reader, noun: Noun) -> Noun | Lasting:
     if word not in {"duration", "length", "time", "delay", "lifetime", "age"}:
         return noun
     tables = reader.lexicon.catalog.tables
-    found = [sense for sense in noun.head.of_kind("column") if sense.quality >= 0.85]
+    found = [sense for sense in noun.head.of_kind("column") if sense.quality >= ANY_FORM]
     times = [sense for sense in found if tables[sense.table].column(sense.column).type in TIMES]
-    if noun.head.of_kind("table") and noun.head.of_kind("table")[0].quality >= 0.8 and word in {"duration", "length"}:
+    rows = noun.head.of_kind("table")
+    if rows and rows[0].quality >= LAST_WORD and word in {"duration", "length"}:
         reader.at += 1
         reader.draft.nouns.append(noun)
         return Lasting(None, None)
@@ -257,13 +259,10 @@ def _lasting_of(reader: Reader, noun: Noun) -> Noun | Lasting:
 
 def _skip_size(reader: Reader, noun: Noun) -> None:
     """Read "size" or "value" behind rows, which says no more than "average donation" does."""
-    sure = any(sense.quality >= _ROWS for sense in noun.head.of_kind("table"))
+    sure = any(sense.quality >= WHOLE_NAME for sense in noun.head.of_kind("table"))
     single = bool(noun.head.words) and singular(noun.head.words[-1]) == noun.head.words[-1]
     if sure and single and reader.word() in {"size", "value"} and reader.mention() is None:
         reader.at += 1
-
-
-_ROWS = 0.95  # how well a word has to name rows
 
 
 def _noun_of(reader: Reader) -> Noun | None:

@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 
+from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.tokens import Token, stem
 
@@ -10,7 +11,6 @@ _COUNTED = (["how", "many"], ["number", "of"])
 _BEFORE = frozenset({"that", "which", "have", "has", "were", "was", "the", "all"})
 _PLACED = frozenset({"on", "in", "at", "to", "for", "through", "from", "over"})
 _GROUPED = frozenset({"each", "every"})
-_SURE = 0.95  # how well words have to name a table and its time
 _EMPTY = re.compile(r"\b(empty|null|missing|unknown|none)\b")
 
 
@@ -21,7 +21,7 @@ def with_plain_groups(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Toke
         if words[at : at + 2] not in _COUNTED:
             continue
         rows = lexicon.mention(tokens, at + 2, 1)
-        tables = {s.table for s in rows.of_kind("table") if s.quality >= _SURE} if rows is not None else set()
+        tables = {s.table for s in rows.of_kind("table") if s.quality >= WHOLE_NAME} if rows is not None else set()
         first = at + 3
         while first < len(tokens) and words[first] in _BEFORE:
             first += 1
@@ -46,7 +46,7 @@ def _verb_end(tokens: tuple[Token, ...], first: int, tables: set[str], lexicon: 
             continue
         for sense in verb.of_kind("column"):
             table = lexicon.catalog.tables[sense.table]
-            own = sense.table in tables and sense.column == table.event_time and sense.quality >= _SURE
+            own = sense.table in tables and sense.column == table.event_time and sense.quality >= WHOLE_NAME
             if own and not _EMPTY.search(table.column(sense.column).description):
                 return verb.end
     return None

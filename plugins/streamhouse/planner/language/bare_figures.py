@@ -5,12 +5,11 @@ from itertools import pairwise
 from streamhouse.planner.language.bench import Bench
 from streamhouse.planner.language.draft import Compared, Figure, Noun
 from streamhouse.planner.language.having import is_id
+from streamhouse.planner.language.levels import SAME_WORD
 from streamhouse.planner.language.named_measures import named_measure
 from streamhouse.planner.language.place import UnclearError, counts
 from streamhouse.planner.language.ranked import Listed
 from streamhouse.planner.language.tokens import singular
-
-_LEAST_NAMED = 0.89  # how well a noun has to name a measure: "borrowers" is none for "borrow"
 
 
 def bare_figures(bench: Bench, nouns: list[Noun], figures: list[Figure], having: list[Compared]) -> Listed:
@@ -41,7 +40,7 @@ def bare_figures(bench: Bench, nouns: list[Noun], figures: list[Figure], having:
         sense = named_measure(bench, noun)
         only = (
             sense is not None
-            and (asks or sense.quality >= _LEAST_NAMED)
+            and (asks or sense.quality >= SAME_WORD)
             and not counts(bench.places.scope, sense)
             and not _has_better_column(bench, noun)
         )
@@ -81,9 +80,7 @@ def _in_list(noun: Noun, nouns: list[Noun]) -> bool:
 
 def _is_own_column(bench: Bench, noun: Noun) -> bool:
     """Whether a listed noun is a column of the rows: "list claims with their cause and claimed amount"."""
-    return any(
-        sense.table == bench.base.name and sense.quality >= _LEAST_NAMED for sense in noun.head.of_kind("column")
-    )
+    return any(sense.table == bench.base.name and sense.quality >= SAME_WORD for sense in noun.head.of_kind("column"))
 
 
 def _has_better_column(bench: Bench, noun: Noun) -> bool:

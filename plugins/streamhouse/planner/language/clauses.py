@@ -15,6 +15,7 @@ from streamhouse.planner.language.draft import (
     Present,
     When,
 )
+from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Mention
 from streamhouse.planner.language.numbers import Quantity, read_number, read_quantity, read_unit
 from streamhouse.planner.language.periods import read_period
@@ -120,7 +121,7 @@ def _counting(reader: Reader, quantity: Quantity) -> Quantity:
     if quantity.unit is None or quantity.unit.measures != "length" or number is None:
         return quantity
     thing = reader.lexicon.mention(reader.tokens, reader.at + number[1], 1)
-    counted = thing is not None and any(sense.quality >= 0.95 for sense in thing.of_kind("table"))
+    counted = thing is not None and any(sense.quality >= WHOLE_NAME for sense in thing.of_kind("table"))
     return Quantity(number[0], None, number[1]) if counted else quantity
 
 

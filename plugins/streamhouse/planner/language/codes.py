@@ -1,10 +1,9 @@
 """A name of a thing, and its code in the rows that point to it: 'Billing' and BILL are one queue."""
 
 from streamhouse.planner.catalog import CatalogTable
+from streamhouse.planner.language.levels import NEARLY_NAME
 from streamhouse.planner.language.lexicon import Mention
 from streamhouse.planner.language.place import Placed
-
-_SURE = 0.9  # how well a mention has to name a key
 
 
 def without_codes(found: list[Placed], said: str) -> list[Placed]:
@@ -39,4 +38,4 @@ def _target(one: Placed) -> str:
 def names_own_key(table: CatalogTable, head: Mention) -> bool:
     """Whether a mention is the key of a table and no other thing: "call number" of calls, which surveys have, too."""
     own = (s for s in head.of_kind("column") if s.table == table.name and s.column in table.primary_key)
-    return not head.of_kind("table", "measure") and any(sense.quality >= _SURE for sense in own)
+    return not head.of_kind("table", "measure") and any(sense.quality >= NEARLY_NAME for sense in own)

@@ -7,6 +7,7 @@ from decimal import Decimal
 from streamhouse.planner.catalog import CatalogColumn
 from streamhouse.planner.language.bench import Bench, unit_of_column
 from streamhouse.planner.language.draft import Compared, Figure, Lasting, Noun
+from streamhouse.planner.language.levels import COMMON_WORD
 from streamhouse.planner.language.numbers import Quantity
 from streamhouse.planner.language.place import NotPlacedError, Placed, RefusedError, UnclearError
 from streamhouse.planner.language.scope import is_number, spoken
@@ -161,7 +162,7 @@ def _subject_role(bench: Bench, subject: Noun | None) -> str:
             return ""
         for sense in mention.senses:
             reaches = bench.places.scope.by_table.get(sense.table, []) if sense.kind == "table" else []
-            if len(reaches) == 1 and sense.quality >= 0.7:
+            if len(reaches) == 1 and sense.quality >= COMMON_WORD:
                 return reaches[0].role
     raise NotPlacedError(subject.text)
 

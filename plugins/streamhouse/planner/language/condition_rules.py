@@ -19,6 +19,7 @@ from streamhouse.planner.language.draft import (
     Time,
 )
 from streamhouse.planner.language.grouping import read_groups
+from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.numbered import read_numbered
 from streamhouse.planner.language.periods import read_period
 from streamhouse.planner.language.reader import Reader, is_done
@@ -102,7 +103,7 @@ def read_timed_rule(reader: Reader) -> bool:
     named = reader.mention()
     period = read_period(reader.tokens, reader.at)
     whole = named is not None and period is not None and named.end - reader.at == period[1]
-    if whole and named is not None and named.best >= _EXACT and named.of_kind("column", "measure", "table"):
+    if whole and named is not None and named.best >= WHOLE_NAME and named.of_kind("column", "measure", "table"):
         reader.at = start
         return False  # "nights and revenue", where nights are counted
     clause = read_when(reader)
@@ -111,9 +112,6 @@ def read_timed_rule(reader: Reader) -> bool:
         return False
     reader.keep(clause)
     return True
-
-
-_EXACT = 0.95
 
 
 def read_compared_rule(reader: Reader) -> bool:

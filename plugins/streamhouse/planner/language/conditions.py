@@ -10,6 +10,7 @@ from streamhouse.planner.language.bench import Bench, unit_of_column
 from streamhouse.planner.language.codes import names_own_key, without_codes
 from streamhouse.planner.language.comparisons import compared
 from streamhouse.planner.language.draft import Clause, Either, Is, Noun, Present, State, When
+from streamhouse.planner.language.levels import LAST_WORD, NEARLY_NAME
 from streamhouse.planner.language.lexicon import Mention, Sense
 from streamhouse.planner.language.mentions import mentions_of
 from streamhouse.planner.language.none_there import check_there_or_shown, is_empty_without, refuse_text_of_none
@@ -312,7 +313,7 @@ def _not_a_thing(clause: Present, value: Placed) -> None:
         UnclearError: it is a value of another table, and things are called so, too: "spend without coupons".
     """
     head = clause.noun.head
-    things = [s for s in head.senses if s.kind in {"table", "column"} and s.quality >= _SURE]
+    things = [s for s in head.senses if s.kind in {"table", "column"} and s.quality >= NEARLY_NAME]
     if not clause.present and value.of.role and value.column.type != "boolean" and things:
         text = f"'{clause.phrase}': is {value.name} not '{value.value}', or are there no {head.text}?"
         raise UnclearError(text, clause.phrase, (f"{spoken(value.column.name)} is not '{value.value}'",))
@@ -348,12 +349,9 @@ def _no_part_of_a_key(clause: Present, placed: Placed) -> None:
     """
     senses = [s for s in clause.noun.head.of_kind("column") if s.column == placed.column.name]
     quality = max((sense.quality for sense in senses), default=1.0)
-    if placed.column.references is not None and quality < _WHOLE:
+    if placed.column.references is not None and quality < LAST_WORD:
         said = spoken(placed.column.name)
         raise UnclearError(f"'{clause.phrase}': does it mean that {placed.name} is empty?", clause.noun.text, (said,))
-
-
-_WHOLE = 0.8  # how well words have to name a key whose absence is meant
 
 
 def _others_listed(bench: Bench) -> bool:
@@ -417,7 +415,7 @@ def _related_by_two(bench: Bench, clause: Present, named: dict[str, float]) -> l
         (near, far)
         for near in children.get(bench.base.name, [])
         for far in children.get(near.table, [])
-        if named.get(far.table, 0) >= _SURE and far.table != bench.base.name
+        if named.get(far.table, 0) >= NEARLY_NAME and far.table != bench.base.name
     ]
     if not paths or clause.at_least > 1:
         return []
@@ -434,9 +432,6 @@ def _related_by_two(bench: Bench, clause: Present, named: dict[str, float]) -> l
     bench.places.assume(f"{far.table} belong to {bench.base.name} by {near.table}")
     bench.places.cost += 0.5
     return [Related(table=near.table, exists=clause.present, on=on, filters=(inner,))]
-
-
-_SURE = 0.9  # how well a wish has to name rows that are two steps away
 
 
 def _tables_named(places: PlaceFinder, head: Mention) -> dict[str, float]:

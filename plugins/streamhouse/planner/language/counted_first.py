@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from streamhouse.planner.language.levels import NAME
 from streamhouse.planner.language.lexicon import Lexicon, Mention
 from streamhouse.planner.language.tokens import Token, singular, stem
 from streamhouse.planner.language.words import AGGREGATES, GRAINS
@@ -9,7 +10,6 @@ from streamhouse.planner.language.words import AGGREGATES, GRAINS
 _ARTICLES = frozenset({"the", "their", "its", "our", "a"})
 _FIGURES = frozenset({*AGGREGATES, "running", "cumulative", "cumulated"})
 _BINDS = frozenset({"with", "without", "where", "who", "whose", "that", "which", "in", "of", "from"})
-_NAMED = 1.0  # how well a word has to name rows
 
 
 def with_counts_first(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
@@ -38,7 +38,7 @@ def with_counts_first(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Toke
 
 def _are_rows(rows: Mention, lexicon: Lexicon) -> bool:
     """Whether words name rows of a table, and no other number than how many there are."""
-    named = [one for one in rows.senses if one.quality >= _NAMED]
+    named = [one for one in rows.senses if one.quality >= NAME]
     measures = [lexicon.catalog.tables[one.table].measures[one.measure] for one in named if one.kind == "measure"]
     others = any(one.kind in {"column", "value"} for one in named)
     counts = all(one.sql.replace(" ", "").upper() == "COUNT(*)" for one in measures)

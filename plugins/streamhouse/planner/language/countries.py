@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from streamhouse.planner.language.levels import NEARLY_NAME
 from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.tokens import Token, stem, stems
 
@@ -19,7 +20,6 @@ _COUNTRIES = {
     "slovenian": ("Slovenia",), "spanish": ("Spain",), "swedish": ("Sweden",), "swiss": ("Switzerland",),
     "turkish": ("Turkey",), "ukrainian": ("Ukraine",), "welsh": ("Wales",),
 }  # fmt: skip
-_SURE = 0.9
 
 
 def with_countries(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
@@ -28,10 +28,10 @@ def with_countries(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, 
         if token.kind != "word" or token.word not in _COUNTRIES:
             continue
         known = lexicon.mention(tokens, at)
-        if known is not None and known.best >= _SURE - 0.1:
+        if known is not None and known.best >= NEARLY_NAME - 0.1:
             continue
         for name in _COUNTRIES[token.word]:
-            if any(s.kind == "value" and s.quality >= _SURE for s in lexicon.meanings(stems(name))):
+            if any(s.kind == "value" and s.quality >= NEARLY_NAME for s in lexicon.meanings(stems(name))):
                 several = " " in name  # of which "the" alone would say nothing
                 put = replace(token, text=name, word=name if several else name.lower(), stem=stem(name))
                 put = replace(put, text=f"'{name}'", stem=name.lower(), kind="quoted") if several else put

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from streamhouse.planner.catalog import CatalogColumn, CatalogTable
+from streamhouse.planner.language.levels import ANY_FORM
 from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.origins import root_of
 from streamhouse.planner.language.scope import TIMES
@@ -12,7 +13,6 @@ from streamhouse.planner.language.words import PARTICIPLES
 _LATE = (("too", "late", ("after",)), ("late", "", ("after",)), ("on", "time", ("no", "later", "than")),
          ("in", "time", ("no", "later", "than")))  # fmt: skip
 _DEADLINES = frozenset(stem(word) for word in ("due", "deadline", "promised", "planned", "scheduled", "expected"))
-_NAMED = 0.85  # how well a participle has to name a time
 
 
 def with_deadlines(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
@@ -44,7 +44,7 @@ def _deadline(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> str:
     for sense in found.of_kind("column") if found is not None else ():
         table = lexicon.catalog.tables[sense.table]
         column = table.column(sense.column)
-        if sense.quality < _NAMED or column.type not in TIMES:
+        if sense.quality < ANY_FORM or column.type not in TIMES:
             continue
         if _knows_late(table):
             return ""

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from streamhouse.planner.language.levels import ANY_FORM, NEARLY_NAME
 from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.nouns_of_times import DONE
 from streamhouse.planner.language.scope import TIMES
@@ -9,8 +10,6 @@ from streamhouse.planner.language.tokens import Token, stem
 
 _WITH = frozenset({"with", "without"})
 _SOME = frozenset({"a", "an", "any"})
-_CALLED = 0.9  # what is called so by its own name is meant itself
-_SURE = 0.85  # how well a participle has to name a time
 
 
 def with_deeds(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
@@ -30,13 +29,13 @@ def _participle(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> str:
     """The participle for a noun; empty: the noun is a name of its own, or nothing was done that is called so."""
     noun = tokens[at]
     following = lexicon.mention(tokens, at)
-    if following is not None and (following.end > at + 1 or following.best >= _CALLED):
+    if following is not None and (following.end > at + 1 or following.best >= NEARLY_NAME):
         return ""
     for done in DONE.get(noun.word, ()):
         senses = lexicon.meanings(tuple(map(stem, done.split())), tuple(done.split()))
         if any(
             one.kind == "column"
-            and one.quality >= _SURE
+            and one.quality >= ANY_FORM
             and lexicon.catalog.tables[one.table].column(one.column).type in TIMES
             for one in senses
         ):

@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
+from streamhouse.planner.language.levels import NEARLY_NAME
 from streamhouse.planner.language.lexicon import Lexicon, Mention
 from streamhouse.planner.language.tokens import Token
 from streamhouse.planner.language.words import GRAINS, STATES, VALUE_LIKE
 
-_SURE = 0.9
 _PLACING = frozenset({"on", "in", "of", "with", "from", "at", "for", "under", "within", "and", "or", "our", "by"})
 _MEANING = frozenset({*GRAINS, *STATES, *VALUE_LIKE})  # words that alone say something else
 _ARTICLES = frozenset({"the", "a", "an", "our", "all"})
@@ -42,7 +42,7 @@ def _is_verb_before(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> boo
     while behind < len(tokens) and tokens[behind].word in _ARTICLES:
         behind += 1
     value = lexicon.mention(tokens, behind) if behind < len(tokens) else None
-    certain = [sense for sense in value.senses if sense.quality >= _SURE] if value is not None else []
+    certain = [sense for sense in value.senses if sense.quality >= NEARLY_NAME] if value is not None else []
     meant = {(sense.table, sense.column) for sense in certain if sense.kind == "value"}
     return bool(meant) and meant == columns and all(sense.kind == "value" for sense in certain)
 
@@ -50,7 +50,8 @@ def _is_verb_before(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> boo
 def _designated(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> int | None:
     """Where the name of a column ends that stands at a token, behind a value of that column alone."""
     name = lexicon.mention(tokens, at)
-    columns = {(s.table, s.column) for s in name.of_kind("column") if s.quality >= _SURE} if name is not None else set()
+    named = name.of_kind("column") if name is not None else ()
+    columns = {(s.table, s.column) for s in named if s.quality >= NEARLY_NAME}
     if name is None or not columns or name.of_kind("value"):
         return None
     value = _value_before(tokens, at, lexicon)
@@ -58,9 +59,9 @@ def _designated(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> int | N
         return None
     if any(token.possessive for token in tokens[value.start : name.end]):
         return None
-    meant = {(s.table, s.column) for s in value.senses if s.quality >= _SURE}
+    meant = {(s.table, s.column) for s in value.senses if s.quality >= NEARLY_NAME}
     own = {one for one in meant if one in columns}
-    things = {s.table for s in name.of_kind("table") if s.quality >= _SURE}
+    things = {s.table for s in name.of_kind("table") if s.quality >= NEARLY_NAME}
     return name.end if meant and meant == own and not things else None
 
 
@@ -74,7 +75,7 @@ def _value_before(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> Menti
             and found.senses[0].kind == "value"
             and not _MEANING & set(found.words)
         ):
-            certain = [sense for sense in found.senses if sense.quality >= _SURE]
+            certain = [sense for sense in found.senses if sense.quality >= NEARLY_NAME]
             return found if all(sense.kind == "value" for sense in certain) else None
     return None
 
@@ -94,7 +95,9 @@ def _ends(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> bool:
         return False
     following = lexicon.mention(tokens, at)
     return (
-        following is None or any(s.quality >= _SURE for s in following.of_kind("table")) or _is_preposition(tokens[at])
+        following is None
+        or any(s.quality >= NEARLY_NAME for s in following.of_kind("table"))
+        or _is_preposition(tokens[at])
     )
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from streamhouse.planner.language.levels import NEARLY_NAME
 from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.tokens import Token, singular
 from streamhouse.planner.language.words import PARTICIPLES
@@ -9,7 +10,6 @@ from streamhouse.planner.language.words import PARTICIPLES
 _BEFORE = frozenset({"who", "that", "which", "have", "has", "had"})
 _COUNTS = (("more", "than"), ("fewer", "than"), ("less", "than"), ("at", "least"), ("at", "most"), ("exactly",),
            ("over",), ("the", "most"), ("the", "fewest"), ("a",), ("an",), ("any",), ())  # fmt: skip
-_SURE = 0.9  # how well words have to name what they are
 
 
 def with_done_things(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
@@ -42,9 +42,9 @@ def _thing(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> int | None:
         return None
     thing = lexicon.mention(tokens, behind, 1)
     both = lexicon.meanings((tokens[at].stem, tokens[behind].stem), (singular(words[at]), singular(words[behind])))
-    if any(sense.kind == "table" and sense.quality >= _SURE for sense in both):
+    if any(sense.kind == "table" and sense.quality >= NEARLY_NAME for sense in both):
         return behind
-    tables = {s.table for s in thing.of_kind("table") if s.quality >= _SURE} if thing is not None else set()
+    tables = {s.table for s in thing.of_kind("table") if s.quality >= NEARLY_NAME} if thing is not None else set()
     verb = lexicon.mention(tokens, at, 1)
-    said = [s for s in verb.of_kind("value") if s.quality >= _SURE] if verb is not None else []
+    said = [s for s in verb.of_kind("value") if s.quality >= NEARLY_NAME] if verb is not None else []
     return behind if tables and any(s.table in tables for s in said) else None

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.doubtful_parts import among_rows, joined_deeds, measured_twice, restricted_whole
 from streamhouse.planner.language.doubtful_sums import (
     days_of_things,
@@ -25,7 +26,7 @@ from streamhouse.planner.language.doubtful_things import (
 from streamhouse.planner.language.doubtful_times import period_left_out, starts_then, time_or_value
 from streamhouse.planner.language.doubtful_verbs import deed_without_rows
 from streamhouse.planner.language.draft import Draft, Noun, When
-from streamhouse.planner.language.mentions import mentions_of
+from streamhouse.planner.language.levels import LAST_WORD
 from streamhouse.planner.language.named_rows import names_rows
 from streamhouse.planner.language.namesakes import one_of_several_measures
 from streamhouse.planner.language.narrow_tables import narrow_table
@@ -38,43 +39,43 @@ from streamhouse.planner.language.unasked import UNASKED
 from streamhouse.planner.language.words import ADVERB_GRAINS, GRAINS, SHARES
 from streamhouse.planner.request import AnyOf, Block, ColumnRef, Condition, Cut, During, Grain, Question, Related
 
-_SURE = 0.8  # how well a word has to name a time
 _FINE = frozenset({Grain.MINUTE, Grain.HOUR, Grain.DAY})
 _SAID_DAYS = frozenset({"calendar", "consecutive"})
 
 
 def doubt(tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
     """The first question about a scope; None: every word has one scope only."""
+    wish = AnsweredWish(tokens, draft, found)
     for check in _CHECKS:
-        question = check(tokens, draft, found)
+        question = check(wish)
         if question is not None:
             return question
     return None
 
 
-def _unnamed_rows(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
+def _unnamed_rows(wish: AnsweredWish) -> Question | None:
     """Things counted over rows that no word names: "films per cinema" by the tickets that were sold for them."""
-    counts = [one for one in found.block.measures if one.function == "count distinct" and one.named is None]
-    if not counts or len(counts) != len(found.block.measures) or names_rows(draft, found):
+    counts = [one for one in wish.block.measures if one.function == "count distinct" and one.named is None]
+    if not counts or len(counts) != len(wish.block.measures) or names_rows(wish):
         return None
-    base = found.bench.base.name
+    base = wish.base.name
     thing = counts[0].name.removesuffix("_count")
     return Question(text=f"'{thing}' would be counted over the rows of {base}, which the wish does not name: "
                     f"say what they did, or what was done",
                     phrase=thing)  # fmt: skip
 
 
-def _unnamed_time(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
+def _unnamed_time(wish: AnsweredWish) -> Question | None:
     """A time that no word names, where others may be meant.
 
     So it is with a table that is no list of events ("instructors of May" by when they were hired), with another time
     that a word names ("permits that expire in June"), and beside rows of another table ("who ordered nothing in May").
     """
-    senses = [s for one in mentions_of(draft) for s in one.senses if s.kind == "column" and s.quality >= _SURE]
+    senses = [s for one in wish.mentions for s in one.senses if s.kind == "column" and s.quality >= LAST_WORD]
     named = {(sense.table, sense.column) for sense in senses}
-    beside = any(isinstance(one, Related) for one in found.block.filters)
-    for column, filters in _times(found.block):
-        table = found.bench.places.scope.reaches[column.role].table
+    beside = any(isinstance(one, Related) for one in wish.block.filters)
+    for column, filters in _times(wish.block):
+        table = wish.scope.reaches[column.role].table
         known = {table.event_time, *table.primary_key, *(set(GRAINS) - ADVERB_GRAINS)}
         others = {one.name for one in table.columns if one.type in TIMES and (table.name, one.name) in named}
         if (table.name, column.column) in named or (column.column in known and not (others or (beside and filters))):
@@ -95,27 +96,27 @@ def _times(block: Block) -> Iterator[tuple[ColumnRef, bool]]:
         yield from ((one.of.of, False) for one in block.dimensions if isinstance(one.of, Cut))
 
 
-def _each_period(tokens: tuple[Token, ...], _draft: Draft, found: Shaped) -> Question | None:
+def _each_period(wish: AnsweredWish) -> Question | None:
     """As in "learners with a lesson in every month": in one of them, or in all?"""
-    words = [token.word for token in tokens]
-    exists = any(isinstance(one, Related) for one in found.block.filters)
-    if not (exists or found.block.having):
+    words = [token.word for token in wish.tokens]
+    exists = any(isinstance(one, Related) for one in wish.block.filters)
+    if not (exists or wish.block.having):
         return None
     for at in range(1, len(words) - 1):
         if words[at] in {"each", "every"} and words[at + 1] in GRAINS and words[at - 1] in {"in", "on", "at", "for"}:
             said = " ".join(words[at - 1 : at + 2])
-            bounds = [one for one in found.block.having if isinstance(one, Condition) and one.operator in {">", ">="}]
+            bounds = [one for one in wish.block.having if isinstance(one, Condition) and one.operator in {">", ">="}]
             if exists or (bounds and "least" in words):
                 text = f"'{said}': in all of them, or a row for each {words[at + 1]} in which it is so?"
                 return Question(text=text, phrase=said, choices=(f"per {words[at + 1]}",))
     return None
 
 
-def _moving_days(tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
+def _moving_days(wish: AnsweredWish) -> Question | None:
     """A moving figure of days, some of which may have no rows: of so many days, or of the last that have rows?"""
-    moving = next((one for one in found.block.derived if one.kind == "moving"), None)
-    grain = next((one.period_grain for one in draft.figures if one.window == "moving"), None)
-    if moving is None or grain not in _FINE or {token.word for token in tokens} & _SAID_DAYS:
+    moving = next((one for one in wish.block.derived if one.kind == "moving"), None)
+    grain = next((one.period_grain for one in wish.draft.figures if one.window == "moving"), None)
+    if moving is None or grain not in _FINE or {token.word for token in wish.tokens} & _SAID_DAYS:
         return None
     unit = grain.value
     return Question(
@@ -126,10 +127,10 @@ def _moving_days(tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Ques
     )
 
 
-def _last_period(tokens: tuple[Token, ...], _draft: Draft, found: Shaped) -> Question | None:
+def _last_period(wish: AnsweredWish) -> Question | None:
     """As in "compared with last month": this month with the last one, or each with the one before it?"""
-    words = [token.word for token in tokens]
-    if not any(one.kind in {"change", "previous"} for one in found.block.derived):
+    words = [token.word for token in wish.tokens]
+    if not any(one.kind in {"change", "previous"} for one in wish.block.derived):
         return None
     for at in range(1, len(words) - 1):
         if words[at] == "last" and words[at + 1] in GRAINS and words[at - 1] in _BEFORE_LAST:
@@ -144,9 +145,9 @@ def _last_period(tokens: tuple[Token, ...], _draft: Draft, found: Shaped) -> Que
 _BEFORE_LAST = frozenset({"with", "to", "against", "versus", "vs", "the", "than"})
 
 
-def _mixed_or(_tokens: tuple[Token, ...], _draft: Draft, found: Shaped) -> Question | None:
+def _mixed_or(wish: AnsweredWish) -> Question | None:
     """As in "gold ones from Oslo or silver ones from Rome": what "or" joins is open where a column is bound twice."""
-    filters = found.block.filters
+    filters = wish.block.filters
     joined = {part.left for one in filters if isinstance(one, AnyOf) for part in one.of if isinstance(part, Condition)}
     bound = {one.left for one in filters if isinstance(one, Condition)}
     if joined & bound:
@@ -154,33 +155,31 @@ def _mixed_or(_tokens: tuple[Token, ...], _draft: Draft, found: Shaped) -> Quest
     return None
 
 
-def _not_then(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
+def _not_then(wish: AnsweredWish) -> Question | None:
     """As in "rooms not booked in July": none of a thing's rows is then, which one row of another time does not say."""
-    denied = next((one for one in draft.filters if isinstance(one, When) and one.negated), None)
-    block = found.block
-    things = [one for one in draft.nouns if not one.predicate and not found.bench.places.is_base(one.head)]
+    denied = next((one for one in wish.draft.filters if isinstance(one, When) and one.negated), None)
+    block = wish.block
+    things = [one for one in wish.draft.nouns if not one.predicate and not wish.found.bench.places.is_base(one.head)]
     if denied is None or block.measures or not block.dimensions or not things:
         return None
-    text = (
-        f"'not {denied.phrase}': rows of {found.bench.base.name} of another time, or {things[0].text} without any then?"
-    )
+    text = f"'not {denied.phrase}': rows of {wish.base.name} of another time, or {things[0].text} without any then?"
     return Question(text=text, phrase=denied.phrase, choices=())
 
 
-def _share_of_what(tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
+def _share_of_what(wish: AnsweredWish) -> Question | None:
     """As in "rejected share of intakes by farm": of each farm's intakes, or of all that were rejected?"""
-    if not any(one.kind == "share" for one in found.block.derived):
+    if not any(one.kind == "share" for one in wish.block.derived):
         return None
-    timed = all(isinstance(one.of, Cut) for one in found.block.dimensions)
-    if timed and any(isinstance(one, Condition) and not isinstance(one.left, Cut) for one in found.block.filters):
+    timed = all(isinstance(one.of, Cut) for one in wish.block.dimensions)
+    if timed and any(isinstance(one, Condition) and not isinstance(one.left, Cut) for one in wish.block.filters):
         text = "a share of what: of the rows of each period, or of all rows that are meant?"
         return Question(text=text, phrase="share")
-    groups = [one.head.start for one in draft.groups if isinstance(one, Noun)]
-    for mention in mentions_of(draft):
-        if groups and mention.start > max(groups) and is_participle(mention) and found.block.filters:
+    groups = [one.head.start for one in wish.draft.groups if isinstance(one, Noun)]
+    for mention in wish.mentions:
+        if groups and mention.start > max(groups) and is_participle(mention) and wish.block.filters:
             text = f"'{mention.text}': of the rows of each group, or of all that are {mention.text}?"
             return Question(text=text, phrase=mention.text)
-        behind = tokens[mention.end].word if mention.end < len(tokens) else ""
+        behind = wish.tokens[mention.end].word if mention.end < len(wish.tokens) else ""
         if behind in SHARES and mention.of_kind("value") and not mention.of_kind("table", "measure"):
             said = f"{mention.text} {behind}"
             text = f"'{said}': of the rows of each group, or of all that are {mention.text}?"

@@ -1,27 +1,25 @@
 """Wholes and parts of which one is not read: "share of card payments of successful payments", "booked and attended"."""
 
 from streamhouse.planner.language.account import stands_for
-from streamhouse.planner.language.draft import Draft
-from streamhouse.planner.language.mentions import mentions_of
+from streamhouse.planner.language.answered_wish import AnsweredWish
+from streamhouse.planner.language.levels import NEARLY_NAME
 from streamhouse.planner.language.place import is_participle
-from streamhouse.planner.language.shape import Shaped
-from streamhouse.planner.language.tokens import Token, singular
+from streamhouse.planner.language.tokens import singular
 from streamhouse.planner.language.used import used_by
 from streamhouse.planner.language.words import SHARES
 from streamhouse.planner.request import ColumnRef, Condition, Question
 
-_NAMED = 0.9  # how well a word has to name rows
 _WHOLE = frozenset({"all", "the", "our", "total", "these"})
 _ENDS = frozenset({"per", "by", "in", "for", "with", "that", "which", "who", "each", ",", "and", "?", "."})
 
 
-def restricted_whole(tokens: tuple[Token, ...], _draft: Draft, found: Shaped) -> Question | None:
+def restricted_whole(wish: AnsweredWish) -> Question | None:
     """A share of rows "of" other rows that are restricted, too: the whole needs the restriction."""
-    ratios = [one for one in found.block.derived if one.kind in {"ratio", "share"}]
+    ratios = [one for one in wish.block.derived if one.kind in {"ratio", "share"}]
     wholes = {one.to or one.of for one in ratios}
-    if not ratios or found.block.filters or any(one.where for one in found.block.measures if one.name in wholes):
+    if not ratios or wish.block.filters or any(one.where for one in wish.block.measures if one.name in wholes):
         return None
-    words = [token.word for token in tokens]
+    words = [token.word for token in wish.tokens]
     first = next((at + 1 for at in range(len(words) - 1) if words[at] in SHARES and words[at + 1] == "of"), 0)
     second = next((at for at in range(first + 2, len(words)) if first and words[at] == "of"), 0)
     end = next((at for at in range(second + 1, len(words)) if words[at] in _ENDS), len(words))
@@ -32,55 +30,55 @@ def restricted_whole(tokens: tuple[Token, ...], _draft: Draft, found: Shaped) ->
         or singular(words[end - 1]) == words[end - 1]
     ):
         return None
-    rows = found.bench.places.scope.lexicon.mention(tokens, end - 1, 1)
-    if rows is None or not any(sense.quality >= _NAMED for sense in rows.of_kind("table")):
+    rows = wish.scope.lexicon.mention(wish.tokens, end - 1, 1)
+    if rows is None or not any(sense.quality >= NEARLY_NAME for sense in rows.of_kind("table")):
         return None
-    said = " ".join(token.text for token in tokens[second:end])
+    said = " ".join(token.text for token in wish.tokens[second:end])
     return Question(text=f"'{said}': is the share one of these alone, or of all?", phrase=said, choices=())
 
 
 _TWO_WORDS = 3  # "of", a word that restricts, and the rows
 
 
-def among_rows(tokens: tuple[Token, ...], _draft: Draft, found: Shaped) -> Question | None:
+def among_rows(wish: AnsweredWish) -> Question | None:
     """A share "among" rows that is read as a share of the total of all groups."""
-    among = next((at for at, token in enumerate(tokens) if token.word == "among"), None)
-    if among is None or not any(one.kind == "share" for one in found.block.derived):
+    among = next((at for at, token in enumerate(wish.tokens) if token.word == "among"), None)
+    if among is None or not any(one.kind == "share" for one in wish.block.derived):
         return None
-    said = " ".join(token.text for token in tokens[among : among + 2])
+    said = " ".join(token.text for token in wish.tokens[among : among + 2])
     return Question(text=f"'{said}': a share of the rows of each group, or of all rows?", phrase=said)
 
 
-def measured_twice(tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
+def measured_twice(wish: AnsweredWish) -> Question | None:
     """An adjective of rows that only the measured number stands for: "delay of late deliveries" by days late."""
-    base, lexicon = found.bench.base, found.bench.places.scope.lexicon
-    for mention in mentions_of(draft):
-        rows = lexicon.mention(tokens, mention.end) if mention.end < len(tokens) else None
-        if rows is None or not any(s.table == base.name and s.quality >= _NAMED for s in rows.of_kind("table")):
+    base, lexicon = wish.base, wish.scope.lexicon
+    for mention in wish.mentions:
+        rows = lexicon.mention(wish.tokens, mention.end) if mention.end < len(wish.tokens) else None
+        if rows is None or not any(s.table == base.name and s.quality >= NEARLY_NAME for s in rows.of_kind("table")):
             continue
         columns = {sense.column for sense in mention.of_kind("column") if sense.table == base.name}
         plain = len(mention.words) == 1 and not mention.of_kind("value", "table", "measure", "state")
-        before = tokens[mention.start - 1].word if mention.start else ""
-        measured = {one.of.column for one in found.block.measures if isinstance(one.of, ColumnRef) and not one.where}
+        before = wish.tokens[mention.start - 1].word if mention.start else ""
+        measured = {one.of.column for one in wish.block.measures if isinstance(one.of, ColumnRef) and not one.where}
         bound = any(isinstance(one, Condition) and isinstance(one.left, ColumnRef) and one.left.column in columns
-                    for one in found.block.filters)  # fmt: skip
+                    for one in wish.block.filters)  # fmt: skip
         if plain and before in {"of", "for"} and columns & measured and not bound:
             said = f"{mention.text} {rows.text}"
             return Question(text=f"'{said}': which of them are {mention.text}?", phrase=said)
     return None
 
 
-def joined_deeds(tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
+def joined_deeds(wish: AnsweredWish) -> Question | None:
     """Two participles that "and" joins before rows, of which only one is read."""
-    used = used_by(found.block, found.bench.places.scope.lexicon)
-    ends = {mention.start for mention in mentions_of(draft)}
-    for mention in mentions_of(draft):
-        joined = mention.end + 1 < len(tokens) and tokens[mention.end].word in {"and", "or"}
+    used = used_by(wish.block, wish.scope.lexicon)
+    ends = {mention.start for mention in wish.mentions}
+    for mention in wish.mentions:
+        joined = mention.end + 1 < len(wish.tokens) and wish.tokens[mention.end].word in {"and", "or"}
         if not joined or not is_participle(mention) or mention.end + 1 not in ends:
             continue
-        base = found.bench.base
+        base = wish.base
         always = any((sense.table, sense.column) == (base.name, base.event_time) for sense in mention.senses)
         if not always and not any(stands_for(sense, used) for sense in mention.senses if sense.kind != "table"):
-            text = f"'{mention.text}' is not read beside what '{tokens[mention.end].word}' joins to it"
+            text = f"'{mention.text}' is not read beside what '{wish.tokens[mention.end].word}' joins to it"
             return Question(text=text, phrase=mention.text)
     return None

@@ -4,13 +4,12 @@ from decimal import Decimal
 from itertools import pairwise
 
 from streamhouse.planner.catalog import CatalogColumn, CatalogTable
+from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.bench import unit_of_column
-from streamhouse.planner.language.draft import Draft
 from streamhouse.planner.language.lexicon import Lexicon
-from streamhouse.planner.language.mentions import mentions_of
 from streamhouse.planner.language.scope import is_quantity
 from streamhouse.planner.language.shape import Shaped
-from streamhouse.planner.language.tokens import Token, stem, stems
+from streamhouse.planner.language.tokens import stem, stems
 from streamhouse.planner.request import ColumnRef, Condition, Question
 
 _PARTS = frozenset(map(stem, """freight shipping transport delivery postage tip tax vat discount rebate deposit
@@ -22,12 +21,12 @@ _OPENING = frozenset(
 )
 
 
-def unnamed_money(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
+def unnamed_money(wish: AnsweredWish) -> Question | None:
     """As in "average order value", where the only money of an order is its freight, and its lines have prices."""
-    base, lexicon = found.bench.base, found.bench.places.scope.lexicon
-    named = {sense.column for one in mentions_of(draft) for sense in one.of_kind("column") if sense.table == base.name}
-    said = {stem(word) for word in draft.words}
-    for name in dict.fromkeys(_own_columns(found)):
+    base, lexicon = wish.base, wish.scope.lexicon
+    named = {sense.column for one in wish.mentions for sense in one.of_kind("column") if sense.table == base.name}
+    said = {stem(word) for word in wish.draft.words}
+    for name in dict.fromkeys(_own_columns(wish.found)):
         column = base.column(name)
         if name in named or not _is_money(column) or said & set(_words(column)):
             continue
@@ -75,50 +74,50 @@ def _has_money(table: CatalogTable) -> bool:
     return any(is_quantity(one) and _is_money(one) for one in table.columns)
 
 
-def percent_of_count(tokens: tuple[Token, ...], _draft: Draft, found: Shaped) -> Question | None:
+def percent_of_count(wish: AnsweredWish) -> Question | None:
     """As in "sowings that came up by more than 80 percent", where the catalog says how many came up."""
-    percents = {one.value: (one.text, after.text) for one, after in pairwise(tokens)
+    percents = {one.value: (one.text, after.text) for one, after in pairwise(wish.tokens)
                 if after.word in _PERCENTS and isinstance(one.value, Decimal)}  # fmt: skip
-    for one in found.block.filters if percents and found.block.inner is None else ():
+    for one in wish.block.filters if percents and wish.block.inner is None else ():
         if not isinstance(one, Condition) or not isinstance(one.left, ColumnRef) or one.left.role:
             continue
-        column = found.bench.base.column(one.left.column)
+        column = wish.base.column(one.left.column)
         text = " ".join((*column.name.split("_"), *column.description.split())).lower()
         counts = column.type in {"int", "bigint"} and not column.unit and not _OF_ALL & set(stems(text))
         value = next((value for value in _numbers(one) if value in percents), None)
         if counts and value is not None:
             said = " ".join(percents[value])
-            return Question(text=f"'{said}': {found.bench.base.name}.{column.name} is a number, of what is it a part?",
+            return Question(text=f"'{said}': {wish.base.name}.{column.name} is a number, of what is it a part?",
                             phrase=said)  # fmt: skip
     return None
 
 
-def days_of_things(tokens: tuple[Token, ...], _draft: Draft, found: Shaped) -> Question | None:
+def days_of_things(wish: AnsweredWish) -> Question | None:
     """As in "days with more than 10 hours of downtime", where a row is a day of one turbine."""
-    base, block = found.bench.base, found.block
+    base, block = wish.base, wish.block
     shown = {one.of.column for one in block.columns if isinstance(one.of, ColumnRef) and not one.of.role}
     others = set(base.primary_key) - {base.event_time}
     if block.measures or block.dimensions or shown != {base.event_time} or not others or base.event_time is None:
         return None
     if base.event_time not in base.primary_key:
         return None
-    said = next((token.text for token in tokens if token.word not in _OPENING), "")
+    said = next((token.text for token in wish.tokens if token.word not in _OPENING), "")
     things = " and ".join(sorted(others))
     return Question(text=f"'{said}': of each {things}, or of all of them together?", phrase=said)
 
 
-def flag_first(tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
+def flag_first(wish: AnsweredWish) -> Question | None:
     """As in "native and shade plants", where one of two things that are so is shown, and the other is required."""
-    base = found.bench.base
+    base = wish.base
     flags = {
         one.of.column
-        for one in found.block.columns
+        for one in wish.block.columns
         if isinstance(one.of, ColumnRef) and not one.of.role and base.column(one.of.column).type == "boolean"
     }
-    for mention in mentions_of(draft) if flags else ():
-        first = all(token.word in _OPENING for token in tokens[: mention.start])
-        joined = mention.end < len(tokens) and tokens[mention.end].word in {"and", "or", "&"}
+    for mention in wish.mentions if flags else ():
+        first = all(token.word in _OPENING for token in wish.tokens[: mention.start])
+        joined = mention.end < len(wish.tokens) and wish.tokens[mention.end].word in {"and", "or", "&"}
         if first and joined and any(sense.column in flags for sense in mention.of_kind("column")):
-            text = f"'{mention.text}': must both that '{tokens[mention.end].word}' joins be so, or is one enough?"
+            text = f"'{mention.text}': must both that '{wish.tokens[mention.end].word}' joins be so, or is one enough?"
             return Question(text=text, phrase=mention.text)
     return None

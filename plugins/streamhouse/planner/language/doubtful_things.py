@@ -2,17 +2,18 @@
 
 from itertools import pairwise
 
-from streamhouse.planner.language.draft import Compared, Draft, Is, Noun, When
+from streamhouse.planner.language.answered_wish import AnsweredWish
+from streamhouse.planner.language.draft import Compared, Is, Noun, When
+from streamhouse.planner.language.levels import LAST_WORD, SAME_FORM, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Mention
 from streamhouse.planner.language.scope import is_number
 from streamhouse.planner.language.shape import Shaped
-from streamhouse.planner.language.tokens import Token, stem, stems
+from streamhouse.planner.language.tokens import stem, stems
 from streamhouse.planner.language.used import used_by
 from streamhouse.planner.language.words import PARTICIPLES, VERB_NOUNS
 from streamhouse.planner.request import Between, Block, ColumnRef, Condition, Cut, Question
 
 _DOERS = frozenset({"who", "that", "which", "have", "has", "had"})
-_SAME_FORM = 0.93  # a form of a value's name, such as "phoned" for "phone", is worth less
 _FEW = frozenset({"<", "<="})
 
 
@@ -27,14 +28,14 @@ def listed_thing(found: Shaped) -> str:
     return column.references[0] if column is not None and column.references else ""
 
 
-def few_of_things(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
+def few_of_things(wish: AnsweredWish) -> Question | None:
     """As in "books with fewer than two copies": whether books without any copy count."""
-    thing = listed_thing(found)
-    few = any(isinstance(one, Condition) and one.operator in _FEW and _counts(found, one)
-              for one in found.block.having)  # fmt: skip
-    if not thing or not few or _bounded_below(found.block):
+    thing = listed_thing(wish.found)
+    few = any(isinstance(one, Condition) and one.operator in _FEW and _counts(wish.found, one)
+              for one in wish.block.having)  # fmt: skip
+    if not thing or not few or _bounded_below(wish.block):
         return None
-    clause = next((one for one in draft.filters if isinstance(one, Compared) and one.operator in _FEW), None)
+    clause = next((one for one in wish.draft.filters if isinstance(one, Compared) and one.operator in _FEW), None)
     phrase = clause.phrase if clause is not None else ""
     return Question(
         text=f"'{phrase}': do rows of {thing} without any count, too? Only those with at least one can be listed",
@@ -54,13 +55,13 @@ def _bounded_below(block: Block) -> bool:
     return any(isinstance(one, Condition) and one.operator in {">", ">=", "="} for one in block.having)
 
 
-def values_of_thing(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
+def values_of_thing(wish: AnsweredWish) -> Question | None:
     """Values that a thing's rows have: "who ordered both carrots and potatoes", "who booked no suite"."""
-    thing = listed_thing(found)
-    if not thing or found.block.measures:
+    thing = listed_thing(wish.found)
+    if not thing or wish.block.measures:
         return None
-    for clause in (one for one in draft.filters if isinstance(one, Is)):
-        bound = _bound(clause, thing, found)
+    for clause in (one for one in wish.draft.filters if isinstance(one, Is)):
+        bound = _bound(clause, thing, wish.found)
         if bound is None:
             continue
         if clause.negated:
@@ -72,11 +73,11 @@ def values_of_thing(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> 
     return None
 
 
-def times_of_thing(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
+def times_of_thing(wish: AnsweredWish) -> Question | None:
     """Several times of a thing's rows, as in "guests who booked in 2024 and 2025": in either of them, or in both."""
-    if not (listed_thing(found) and not found.block.measures) and not _counts_things(found):
+    if not (listed_thing(wish.found) and not wish.block.measures) and not _counts_things(wish.found):
         return None
-    for clause in (one for one in draft.filters if isinstance(one, When)):
+    for clause in (one for one in wish.draft.filters if isinstance(one, When)):
         words = clause.phrase.lower().split()
         if "and" in words and not {"between", "from"} & set(words):
             text = f"'{clause.phrase}': in either of them, or in both? Only either of them can be asked for"
@@ -104,84 +105,76 @@ def _bound(clause: Is, thing: str, found: Shaped) -> Condition | None:
     return None
 
 
-def lasting_state(tokens: tuple[Token, ...], _draft: Draft, found: Shaped) -> Question | None:
+def lasting_state(wish: AnsweredWish) -> Question | None:
     """As in "holds waiting for more than a week": what goes on has no end yet, so it depends on the day."""
-    lasts = [one for one in found.block.filters if isinstance(one, Condition) and isinstance(one.left, Between)]
-    for before, token in pairwise(tokens):
+    lasts = [one for one in wish.block.filters if isinstance(one, Condition) and isinstance(one.left, Between)]
+    for before, token in pairwise(wish.tokens):
         if lasts and token.word == "for" and before.word.endswith("ing"):
             text = f"'{before.text} for': until it ended, or until today? The latter depends on the day it is asked"
             return Question(text=text, phrase=before.text)
     return None
 
 
-def pieces_or_rows(tokens: tuple[Token, ...], _draft: Draft, found: Shaped) -> Question | None:
+def pieces_or_rows(wish: AnsweredWish) -> Question | None:
     """As in "how many snacks were sold", where a row is a sale that says of how many pieces."""
-    pieces = next((c for c in found.bench.base.columns if c.name in _PIECES and is_number(c)), None)
-    counted = any(one.function == "count" and one.of is None and one.named is None for one in found.block.measures)
-    traded = next((token.word for token in tokens if token.word in _TRADED), "")
-    if pieces is None or not counted or not traded or found.block.derived:
+    pieces = next((c for c in wish.base.columns if c.name in _PIECES and is_number(c)), None)
+    counted = any(one.function == "count" and one.of is None and one.named is None for one in wish.block.measures)
+    traded = next((token.word for token in wish.tokens if token.word in _TRADED), "")
+    if pieces is None or not counted or not traded or wish.block.derived:
         return None
-    name = f"{found.bench.base.name}.{pieces.name}"
-    text = f"'{traded}': the number of rows of {found.bench.base.name}, or the sum of {name}?"
-    return Question(text=text, phrase=traded, choices=(f"total {pieces.name}", f"number of {found.bench.base.name}"))
+    name = f"{wish.base.name}.{pieces.name}"
+    text = f"'{traded}': the number of rows of {wish.base.name}, or the sum of {name}?"
+    return Question(text=text, phrase=traded, choices=(f"total {pieces.name}", f"number of {wish.base.name}"))
 
 
 _PIECES = frozenset({"quantity", "qty", "pieces", "units", "units_sold", "pieces_sold"})
 _TRADED = frozenset({"sold", "bought", "purchased", "delivered", "shipped", "sell", "buy"})
 
 
-def finer_group(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
+def finer_group(wish: AnsweredWish) -> Question | None:
     """As in "which course has the most absences per lesson", where a course has many lessons: of each, or of all?"""
-    best = draft.best
+    best = wish.draft.best
     if best is None or not isinstance(best.target, Noun):
         return None
-    keys = found.bench.places.scope.lexicon.keys
+    keys = wish.scope.lexicon.keys
     wanted = {sense.table for sense in best.target.head.of_kind("table")}
-    for group in (one for one in (*draft.groups, *best.per) if isinstance(one, Noun)):
+    for group in (one for one in (*wish.draft.groups, *best.per) if isinstance(one, Noun)):
         for sense in group.head.of_kind("table"):
-            if sense.quality >= _WELL_NAMED and any(key.to in wanted for key in keys.get(sense.table, [])):
+            if sense.quality >= LAST_WORD and any(key.to in wanted for key in keys.get(sense.table, [])):
                 text = f"'per {group.text}': of each single one, or the average over those of one {best.target.text}?"
                 return Question(text=text, phrase=f"per {group.text}")
     return None
 
 
-_WELL_NAMED = 0.8
-
-
-def other_deed(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
+def other_deed(wish: AnsweredWish) -> Question | None:
     """As in "who borrowed the most books", read over reservations, where loans are rows of another table."""
-    lexicon = found.bench.places.scope.lexicon
-    read = _tables_read(found)
-    for word in draft.words:
+    lexicon = wish.scope.lexicon
+    read = _tables_read(wish.found)
+    for word in wish.draft.words:
         if not (word.endswith("ed") or word in PARTICIPLES):
             continue
         done = {sense.table for noun in VERB_NOUNS.get(stem(word), ()) for sense in lexicon.meanings(stems(noun))
-                if sense.kind == "table" and sense.quality >= _EXACT}  # fmt: skip
+                if sense.kind == "table" and sense.quality >= WHOLE_NAME}  # fmt: skip
         if done and not done & read:
             names = sorted(done)
-            text = f"'{word}': rows of {' or '.join(names)}? They are not what is counted over {found.bench.base.name}"
+            text = f"'{word}': rows of {' or '.join(names)}? They are not what is counted over {wish.base.name}"
             return Question(text=text, phrase=word, choices=tuple(names))
     return None
 
 
-_EXACT = 0.95  # how well a noun has to name a table
-
-
-def earned(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
+def earned(wish: AnsweredWish) -> Question | None:
     """As in "presenters who earn 120 euros": what a thing earns is not for certain what is sold by it."""
-    keys = {column.name for column in found.bench.base.columns if column.references}
-    far = any(
-        isinstance(one.of, ColumnRef) and (one.of.role or one.of.column in keys) for one in found.block.dimensions
-    )
-    for one in (one for one in draft.filters if isinstance(one, Compared)):
+    keys = {column.name for column in wish.base.columns if column.references}
+    far = any(isinstance(one.of, ColumnRef) and (one.of.role or one.of.column in keys) for one in wish.block.dimensions)
+    for one in (one for one in wish.draft.filters if isinstance(one, Compared)):
         head = one.left.head if isinstance(one.left, Noun) else None
         soft = (
             head is not None
             and head.senses[0].kind == "measure"
-            and head.best < _WELL_NAMED
+            and head.best < LAST_WORD
             and stem(head.words[0]) == "earn"
         )
-        if head is not None and soft and far and found.block.having:
+        if head is not None and soft and far and wish.block.having:
             measure = f"{head.senses[0].table}.{head.senses[0].measure}"
             return Question(
                 text=f"'{head.text}': is {measure} meant?", phrase=head.text, choices=(head.senses[0].measure,)
@@ -202,14 +195,14 @@ def _tables_read(found: Shaped) -> set[str]:
     return read
 
 
-def verb_as_value(tokens: tuple[Token, ...], draft: Draft, _found: Shaped) -> Question | None:
+def verb_as_value(wish: AnsweredWish) -> Question | None:
     """As in "customers who phoned us", where a phone is what a value is called: they may have done it otherwise."""
-    for clause in (one for one in draft.filters if isinstance(one, Is)):
+    for clause in (one for one in wish.draft.filters if isinstance(one, Is)):
         for value in clause.values:
             if not isinstance(value, Mention) or len(value.words) != 1 or not value.words[0].endswith("ed"):
                 continue
-            before = tokens[value.start - 1].word if value.start else ""
-            if before in _DOERS and value.best < _SAME_FORM:
+            before = wish.tokens[value.start - 1].word if value.start else ""
+            if before in _DOERS and value.best < SAME_FORM:
                 said = f"{before} {value.text}"
                 best = value.of_kind("value")[0]
                 text = f"'{said}': {best.table}.{best.column} is '{best.value}', or something that they did?"
@@ -217,25 +210,25 @@ def verb_as_value(tokens: tuple[Token, ...], draft: Draft, _found: Shaped) -> Qu
     return None
 
 
-def split_name(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
+def split_name(wish: AnsweredWish) -> Question | None:
     """As in "a departure delay of more than 30 minutes", where a delay is known, and a departure, but not that."""
-    bounds = [one.left for one in draft.filters if isinstance(one, Compared) and isinstance(one.left, Noun)]
-    shown = [one for one in draft.nouns if one.head.senses[0].kind == "column" and not one.around]
+    bounds = [one.left for one in wish.draft.filters if isinstance(one, Compared) and isinstance(one.left, Noun)]
+    shown = [one for one in wish.draft.nouns if one.head.senses[0].kind == "column" and not one.around]
     for noun in shown:
         bound = next((one for one in bounds if isinstance(one, Noun) and one.head.start == noun.head.end), None)
-        if bound is not None and not found.bench.places.is_base(noun.head):
+        if bound is not None and not wish.found.bench.places.is_base(noun.head):
             said = f"{noun.text} {bound.text}"
             return Question(text=f"'{said}': no column is called so; which figure is meant?", phrase=said)
     return None
 
 
-def bound_of_periods(tokens: tuple[Token, ...], _draft: Draft, found: Shaped) -> Question | None:
+def bound_of_periods(wish: AnsweredWish) -> Question | None:
     """As in "monthly revenue per store, only stores with 20 sales": in each month, or in all of them?"""
-    block = found.block
+    block = wish.block
     timed = [one for one in block.dimensions if isinstance(one.of, Cut)]
     if not block.having or not timed or len(block.dimensions) < 2:
         return None
-    words = [token.word for token in tokens]
+    words = [token.word for token in wish.tokens]
     if "only" not in words:
         return None
     said = " ".join(words[words.index("only") :])

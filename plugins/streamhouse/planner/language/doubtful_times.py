@@ -2,10 +2,12 @@
 
 from datetime import timedelta
 
-from streamhouse.planner.language.draft import Draft, When
+from streamhouse.planner.language.answered_wish import AnsweredWish
+from streamhouse.planner.language.draft import When
+from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.periods import read_period
 from streamhouse.planner.language.shape import Shaped
-from streamhouse.planner.language.tokens import Token, stem
+from streamhouse.planner.language.tokens import stem
 from streamhouse.planner.language.used import used_by
 from streamhouse.planner.request import Block, ColumnRef, Condition, Cut, During, Filter, Grain, Question
 
@@ -16,13 +18,13 @@ _LONGEST = {
 }  # fmt: skip
 
 
-def period_left_out(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
+def period_left_out(wish: AnsweredWish) -> Question | None:
     """As in "revenue in March compared with the month before", where only rows of March would be read."""
-    compared = any(one.kind in {"change", "previous"} for one in found.block.derived)
-    cut = _cut(found.block)
-    if not compared or cut is None or not any(_is_one_period(one, cut) for one in found.block.filters):
+    compared = any(one.kind in {"change", "previous"} for one in wish.block.derived)
+    cut = _cut(wish.block)
+    if not compared or cut is None or not any(_is_one_period(one, cut) for one in wish.block.filters):
         return None
-    phrase = next((one.phrase for one in draft.figures if one.window in {"change", "previous"}), "")
+    phrase = next((one.phrase for one in wish.draft.figures if one.window in {"change", "previous"}), "")
     unit = cut.grain.value
     return Question(
         text=f"'{phrase}': the {unit} before is no part of the time that is asked for; "
@@ -31,13 +33,13 @@ def period_left_out(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> 
     )
 
 
-def starts_then(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
+def starts_then(wish: AnsweredWish) -> Question | None:
     """As in "permits starting from 2025", where rows have a start: within that year, or from then on?"""
-    for clause in draft.filters:
+    for clause in wish.draft.filters:
         if not isinstance(clause, When) or not clause.phrase.lower().startswith(("starting in", "starting from")):
             continue
-        for one in found.block.filters:
-            names = _names(found, one.of) if isinstance(one, During) and one.until is None else ()
+        for one in wish.block.filters:
+            names = _names(wish.found, one.of) if isinstance(one, During) and one.until is None else ()
             if "start" in {stem(word) for name in names for word in name.replace("_", " ").split()}:
                 when = clause.phrase.split(maxsplit=2)[-1]
                 text = f"'{clause.phrase}': within {when}, or from then on?"
@@ -45,24 +47,21 @@ def starts_then(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Ques
     return None
 
 
-def time_or_value(tokens: tuple[Token, ...], _draft: Draft, found: Shaped) -> Question | None:
+def time_or_value(wish: AnsweredWish) -> Question | None:
     """As in "weekend tariff", where the first word was read as a time and is a value of what the second one names."""
-    lexicon = found.bench.places.scope.lexicon
-    used = used_by(found.block, lexicon)
-    for at in range(len(tokens) - 1):
-        value, thing = lexicon.mention(tokens, at, 1), lexicon.mention(tokens, at + 1, 1)
-        if value is None or thing is None or read_period(tokens, at) is None:
+    lexicon = wish.scope.lexicon
+    used = used_by(wish.block, lexicon)
+    for at in range(len(wish.tokens) - 1):
+        value, thing = lexicon.mention(wish.tokens, at, 1), lexicon.mention(wish.tokens, at + 1, 1)
+        if value is None or thing is None or read_period(wish.tokens, at) is None:
             continue
-        senses = [sense for sense in value.of_kind("value") if sense.quality >= _EXACT]
-        named = {sense.table for sense in thing.of_kind("table") if sense.quality >= _EXACT}
+        senses = [sense for sense in value.of_kind("value") if sense.quality >= WHOLE_NAME]
+        named = {sense.table for sense in thing.of_kind("table") if sense.quality >= WHOLE_NAME}
         of_thing = [sense for sense in senses if sense.table in named]
         if of_thing and not any(used.has_value(sense) for sense in senses):
             said = f"{value.text} {thing.text}"
             return Question(text=f"'{said}': a time, or the {thing.text} of that name?", phrase=said)
     return None
-
-
-_EXACT = 0.95  # how well words have to name a value and its rows
 
 
 def _names(found: Shaped, of: ColumnRef) -> tuple[str, ...]:

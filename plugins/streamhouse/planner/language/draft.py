@@ -1,6 +1,6 @@
 """What the grammar makes of a wish: clauses over mentions, before any table is chosen."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Literal
@@ -234,3 +234,11 @@ class Draft:
     shown: tuple[Mention, ...] = ()  # columns that the wish begins with: "name and age of the editors who …"
     keyed: bool = False  # the keys of the things are shown beside these
     openers: list[str] = field(default_factory=list)  # question words that it begins with: "which", "whose"
+
+    def copied(self) -> "Draft":
+        """The same draft once more; what is added to one of the two is not in the other."""
+        other = replace(self)
+        for name, value in vars(self).items():
+            if isinstance(value, list):
+                setattr(other, name, [*value])
+        return other

@@ -5,6 +5,7 @@ from streamhouse.planner.language.aggregates import read_function, read_result_u
 from streamhouse.planner.language.bench import unit_of_column
 from streamhouse.planner.language.draft import Figure, Lasting, Noun
 from streamhouse.planner.language.grouping import read_groups
+from streamhouse.planner.language.levels import LAST_WORD
 from streamhouse.planner.language.lexicon import Mention
 from streamhouse.planner.language.reader import DETERMINERS, Reader
 from streamhouse.planner.language.scope import TIMES, is_quantity
@@ -115,7 +116,7 @@ def _of_work(reader: Reader) -> Figure | None:
     start = reader.at
     has_opener = bool(reader.take("how many", "total", "the total", "number of"))
     named = reader.mention()
-    if named is not None and any(sense.quality >= _KNOWN for sense in named.of_kind("measure")):
+    if named is not None and any(sense.quality >= LAST_WORD for sense in named.of_kind("measure")):
         return None  # "hours worked", where a measure is called hours
     unit = _unit(reader)
     if unit is None or not reader.take(*_OF_WORK):
@@ -150,7 +151,7 @@ def _lasting_thing(reader: Reader) -> Noun | None:
     """Read "delivery time", "duration of a visit", where the catalog has nothing of that name."""
     start = reader.at
     named = reader.lexicon.mention(reader.tokens, start)
-    if named is not None and named.end - start > 1 and named.best >= _KNOWN and not named.of_kind("table"):
+    if named is not None and named.end - start > 1 and named.best >= LAST_WORD and not named.of_kind("table"):
         return None  # "length of stay", where a column is called so
     if reader.take("duration of", "length of"):
         reader.skip(DETERMINERS)
@@ -164,14 +165,13 @@ def _lasting_thing(reader: Reader) -> Noun | None:
     if found is None or not _is_thing(reader, found) or reader.word(found.end - start) not in _LASTS:
         return None
     whole = reader.lexicon.mention(reader.tokens, start, found.end - start + 1)
-    if whole is not None and whole.end > found.end and whole.best >= _KNOWN:
+    if whole is not None and whole.end > found.end and whole.best >= LAST_WORD:
         return None
     reader.at = found.end + 1
     return Noun(found)
 
 
 _LASTS = frozenset({"time", "times", "duration", "durations", "length"})
-_KNOWN = 0.8  # how well words have to name a column, so that they are no thing and how long it lasts
 
 
 def _is_thing(reader: Reader, mention: Mention) -> bool:

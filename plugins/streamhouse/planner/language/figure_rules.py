@@ -14,6 +14,7 @@ from streamhouse.planner.language.draft import (
 )
 from streamhouse.planner.language.durations import read_duration
 from streamhouse.planner.language.extremes import read_extremes
+from streamhouse.planner.language.levels import NEARLY_NAME
 from streamhouse.planner.language.lexicon import Mention
 from streamhouse.planner.language.reader import AUXILIARIES, Reader
 from streamhouse.planner.language.scope import is_quantity
@@ -52,7 +53,7 @@ def read_counted_rule(reader: Reader) -> bool:
 def _counts_in_column(reader: Reader, mention: Mention) -> bool:
     """Read "page count", where a column has the number of pages."""
     tables = reader.lexicon.catalog.tables
-    columns = [tables[s.table].column(s.column) for s in mention.of_kind("column") if s.quality >= 0.9]
+    columns = [tables[s.table].column(s.column) for s in mention.of_kind("column") if s.quality >= NEARLY_NAME]
     if reader.word(mention.end - reader.at) != "count" or mention.of_kind("table", "value", "measure") or not columns:
         return False
     if not all(is_quantity(column) for column in columns):

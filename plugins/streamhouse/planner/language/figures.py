@@ -9,6 +9,7 @@ from streamhouse.planner.language.conditions import filters_of, leftover_filters
 from streamhouse.planner.language.conversion import in_unit, valid
 from streamhouse.planner.language.draft import Figure, Lasting, Noun
 from streamhouse.planner.language.hints import hinted
+from streamhouse.planner.language.levels import COMMON_WORD, LAST_WORD, NEARLY_NAME, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Sense
 from streamhouse.planner.language.mentions import mentions_of
 from streamhouse.planner.language.named_measures import adds_up, folds_as, named_measure, says_number
@@ -125,7 +126,7 @@ def _count(bench: Bench, figure: Figure, noun: Noun) -> Measure:
     if (
         direct is None
         and sense
-        and sense.quality >= 0.95
+        and sense.quality >= WHOLE_NAME
         and folds_as(bench, sense) in {"sum", "count", "count distinct"}
     ):
         return _named(bench, figure, noun, sense)  # "number of nights sold"
@@ -183,14 +184,13 @@ def _times_there(bench: Bench, noun: Noun, placed: Placed) -> Measure:
     return Measure(name=f"{_short(noun)}_count", function="count", of=bench.places.use(placed))
 
 
-_WELL_NAMED_TABLE = 0.95  # how well a word has to name a table for no other rows to be meant
 _PEOPLE = re.compile(r"(ers?|ors?|ists?|men|man|people|ents?|ants?|ees?)$")
 
 
 def _rows_with_value(bench: Bench, noun: Noun) -> Measure:
     """As in "Crashes" where a row of the base may be a crash."""
     places = bench.places
-    things = {s.table for s in noun.head.of_kind("table") if s.quality >= _WELL_NAMED_TABLE}
+    things = {s.table for s in noun.head.of_kind("table") if s.quality >= WHOLE_NAME}
     if things and singular(noun.head.words[-1]) != noun.head.words[-1] and bench.base.name not in things:
         raise NotPlacedError(noun.text, f"they are rows of {', '.join(sorted(things))}")
     if _PEOPLE.search(noun.head.words[-1]) and default_time(bench.base) and key_column(bench.base) is None:
@@ -206,7 +206,7 @@ def _counts_rows(bench: Bench, noun: Noun) -> float | None:
     for sense in noun.head.senses:
         if sense.table != bench.base.name or not (sense.kind == "table" or counts(bench.places.scope, sense)):
             continue
-        if sense.kind == "table" and sense.quality < 0.95 and not _one_key(bench, sense):
+        if sense.kind == "table" and sense.quality < WHOLE_NAME and not _one_key(bench, sense):
             continue
         cost = (1 - sense.quality) * 10
         best = cost if best is None else min(best, cost)
@@ -215,7 +215,7 @@ def _counts_rows(bench: Bench, noun: Noun) -> float | None:
 
 def _one_key(bench: Bench, sense: Sense) -> bool:
     """Whether one row is one of what its key names, so that counting rows counts these."""
-    return len(bench.base.primary_key) <= 1 and sense.quality >= 0.7
+    return len(bench.base.primary_key) <= 1 and sense.quality >= COMMON_WORD
 
 
 def _is_key(placed: Placed) -> bool:
@@ -245,15 +245,12 @@ def _no_sorts(bench: Bench, noun: Noun, placed: Placed) -> None:
     """
     place = (placed.reach.table.name, placed.column.name)
     senses = [s for s in noun.head.of_kind("column") if s.column == placed.column.name]
-    part = bool(senses) and max(sense.quality for sense in senses) < _WELL_NAMED_COLUMN
+    part = bool(senses) and max(sense.quality for sense in senses) < LAST_WORD
     asked = mentions_of([bench.draft.filters, *noun.around])
     some = any((s.table, s.column) == place for one in asked for s in one.of_kind("value"))
     if placed.column.values and not placed.column.references and (part or some):
         text = f"'{noun.text}': the rows of {bench.base.name}, or different values of {placed.name}?"
         raise UnclearError(text, noun.text, (f"number of different {noun.text}",))
-
-
-_WELL_NAMED_COLUMN = 0.8  # how well a word has to name a column whose values it counts
 
 
 def _count_distinct(bench: Bench, _figure: Figure, noun: Noun) -> Measure:
@@ -392,7 +389,8 @@ _SIZES = frozenset("biggest largest highest greatest smallest lowest maximum min
 
 def _not_a_number(bench: Bench, figure: Figure, noun: Noun) -> Measure:
     if figure.function in {"min", "max"}:
-        if set(figure.phrase.lower().split()) & _SIZES and any(s.quality >= 0.9 for s in noun.head.of_kind("table")):
+        sized = bool(set(figure.phrase.lower().split()) & _SIZES)
+        if sized and any(s.quality >= NEARLY_NAME for s in noun.head.of_kind("table")):
             raise UnclearError(f"'{figure.phrase}': by which figure?", figure.phrase, _figures(bench))
         times = bench.places.columns(noun, want="time")
         if times:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from streamhouse.planner.language.bench import Bench, unit_of_column
 from streamhouse.planner.language.conditions import leftover_filters
 from streamhouse.planner.language.draft import Bands, Group, Noun, Time
+from streamhouse.planner.language.levels import NAME_OR_DEED
 from streamhouse.planner.language.place import NotPlacedError, Placed, RefusedError, UnclearError
 from streamhouse.planner.language.scope import TIMES, is_key_like, is_number, is_quantity, key_column
 from streamhouse.planner.language.times import time_column
@@ -60,7 +61,8 @@ def _column(bench: Bench, noun: Noun) -> str:
             f"'by {noun.text}': done by {noun.text}, or one group for yes and one for no?", noun.text,
             (f"per {noun.text}",),
         )  # fmt: skip
-    if places.is_base(noun.head) and own and not any(s.kind == "column" and s.quality > 0.97 for s in noun.head.senses):
+    is_column = any(s.quality > NAME_OR_DEED for s in noun.head.of_kind("column"))
+    if places.is_base(noun.head) and own and not is_column:
         places.contexts(noun.around)
         bench.filters += leftover_filters(bench)
         places.note(noun.text, f"{bench.base.name}.{own}")
@@ -91,7 +93,7 @@ def _as_own_column(bench: Bench, noun: Noun, own: str | None) -> Noun:
     """A noun that names the rows and a column of theirs as the column: each row is a group of its own otherwise."""
     if not bench.places.is_base(noun.head):
         return noun
-    senses = tuple(s for s in noun.head.of_kind("column") if s.quality > 0.97 and s.column != own)
+    senses = tuple(s for s in noun.head.of_kind("column") if s.quality > NAME_OR_DEED and s.column != own)
     return replace(noun, head=replace(noun.head, senses=senses)) if senses else noun
 
 

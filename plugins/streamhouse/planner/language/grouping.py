@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from streamhouse.planner.language.draft import Bands, Compared, Group, Noun, Time
+from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.numbers import read_number, read_quantity
 from streamhouse.planner.language.periods import read_period
 from streamhouse.planner.language.reader import DETERMINERS, Reader, is_value_of_rows
@@ -215,7 +216,7 @@ def read_grain(reader: Reader) -> Time | None:
     if reader.word() in GRAINS:
         word = reader.word()
         mention = reader.mention()
-        exact = mention and mention.best >= 0.95 and mention.of_kind("column")
+        exact = mention and mention.best >= WHOLE_NAME and mention.of_kind("column")
         if mention and (mention.end - mention.start > 1 or (exact and word not in _TIMES)):
             return None
         reader.at += 1

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from streamhouse.planner.catalog import CatalogTable
+from streamhouse.planner.language.levels import NAME_OR_DEED
 from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.named_sums import sums_of_money
 from streamhouse.planner.language.tokens import Token, stem, stems
@@ -16,7 +17,6 @@ _PAYING = frozenset(map(stem, (
 _SPENDING = frozenset(map(stem, ("spend", "pay")))
 _PRONOUNS = frozenset({"we", "you", "they", "i"})  # what stands behind one is a verb
 _SHORT = 3  # letters that a verb has at least
-_EXACT = 0.97  # how well a word names a thing, so that it is no verb
 
 
 def with_sums(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
@@ -62,7 +62,7 @@ def _sum_named(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> str:
         return ""
     found = lexicon.mention(tokens, at, 1)
     senses = found.senses if found is not None else ()
-    exact = 2.0 if tokens[at - 1].word in _PRONOUNS else _EXACT
+    exact = 2.0 if tokens[at - 1].word in _PRONOUNS else NAME_OR_DEED
     if any(s.kind in {"value", "table", "measure"} and s.quality >= exact for s in senses):
         return ""
     tables = lexicon.catalog.tables
@@ -80,7 +80,7 @@ def _spent_on(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> set[str]:
     """The sums of the rows that stand behind "spend on"."""
     on = at + 1 < len(tokens) and tokens[at + 1].word in {"on", "for"}
     thing = lexicon.mention(tokens, at + 2, 1) if on else None
-    rows = {s.table for s in thing.of_kind("table") if s.quality >= _EXACT} if thing is not None else set()
+    rows = {s.table for s in thing.of_kind("table") if s.quality >= NAME_OR_DEED} if thing is not None else set()
     return {f"{name}.{one}" for name in rows for one in sums_of_money(lexicon.catalog.tables[name])}
 
 

@@ -1,10 +1,10 @@
 """Words for the key of things that the catalog calls otherwise: "ids of the members", "member ids"."""
 
+from streamhouse.planner.language.levels import LAST_WORD, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.tokens import Token, stem
 
 _KEYS = frozenset(map(stem, ("id", "identifier")))
-_EXACT = 0.95  # how well words have to name a table or a column
 _BEFORE_THINGS = frozenset({"of", "for"})
 _ARTICLES = frozenset({"the", "all", "our", "each", "every", "those", "these", "any"})
 
@@ -38,7 +38,7 @@ def _behind(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> str:
 def _table(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> str:
     """The one table that a word names exactly; empty: it names none, or several."""
     found = lexicon.mention(tokens, at, 1) if 0 <= at < len(tokens) else None
-    tables = {s.table for s in found.of_kind("table") if s.quality >= _EXACT} if found is not None else set()
+    tables = {s.table for s in found.of_kind("table") if s.quality >= WHOLE_NAME} if found is not None else set()
     return tables.pop() if len(tables) == 1 else ""
 
 
@@ -46,4 +46,4 @@ def _named(tokens: tuple[Token, ...], at: int, table: str, lexicon: Lexicon, bef
     """Whether the table has a column that is called so already."""
     phrases = [(tokens[at].stem,), *([(tokens[at - 1].stem, tokens[at].stem)] if before else [])]
     senses = [sense for phrase in phrases for sense in lexicon.meanings(phrase)]
-    return any(s.kind == "column" and s.table == table and s.quality >= 0.8 for s in senses)
+    return any(s.kind == "column" and s.table == table and s.quality >= LAST_WORD for s in senses)

@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 from streamhouse.planner.language.draft import Draft
+from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.origins import root_of
 from streamhouse.planner.language.tokens import Token
 from streamhouse.planner.language.words import FILLERS
 
 _LEAST = 4  # letters that a name has
-_SURE = 0.95
 
 
 def with_last_names(tokens: tuple[Token, ...], lexicon: Lexicon, draft: Draft) -> tuple[Token, ...]:
@@ -37,8 +37,8 @@ def _ending_so(token: Token, lexicon: Lexicon) -> str:
             continue
         for _, sense in lexicon.entries[phrase]:
             ends = sense.value.rsplit(" ", 1)[-1] == token.text if sense.kind == "value" else False
-            if sense.quality >= _SURE and sense.kind == "value" and ends:
+            if sense.quality >= WHOLE_NAME and sense.kind == "value" and ends:
                 found.add((*root_of(lexicon, sense.table, sense.column), sense.value))
-            elif sense.kind != "value" and sense.quality >= _SURE:
+            elif sense.kind != "value" and sense.quality >= WHOLE_NAME:
                 return ""
     return found.pop()[2] if len(found) == 1 else ""

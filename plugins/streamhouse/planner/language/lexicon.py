@@ -9,6 +9,7 @@ from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA
 
 from streamhouse.planner.catalog import Catalog, CatalogTable, ForeignKey
+from streamhouse.planner.language.levels import NAME, NEARLY_NAME, WHOLE_NAME
 from streamhouse.planner.language.senses import Entry, Sense, entity_of, less, senses_of, texts_of
 from streamhouse.planner.language.tokens import Token, form, stem, stems, words_of
 from streamhouse.planner.language.words import ROLE_WORDS, SOFT_SYNONYMS
@@ -122,7 +123,7 @@ class Lexicon:
         best: dict[Sense, float] = {}
         entries = self.entries.get(phrase, ())
         named = forms != _ANY and any(
-            forms == spelled and s.kind == "table" and s.quality >= 1 for spelled, s in entries
+            forms == spelled and s.kind == "table" and s.quality >= NAME for spelled, s in entries
         )
         for spelled, sense in entries:
             same = _ANY in (forms, spelled) or forms == spelled
@@ -157,7 +158,7 @@ class Lexicon:
         inside = all(token.word == "." for token in piece if token.kind == "symbol")
         if not inside or len(plain) < 2 or "symbol" in {piece[0].kind, piece[-1].kind} or len(piece) - len(plain) > 1:
             return ()
-        return tuple(s for s in self._senses(plain) if s.kind == "value" and "." in s.value and s.quality >= _WHOLE)
+        return tuple(s for s in self._senses(plain) if s.kind == "value" and "." in s.value and s.quality >= WHOLE_NAME)
 
     def rate(self, tokens: tuple[Token, ...]) -> "Rate | None":
         """The first "A per B" of a wish that a measure is called, too; None: there is none."""
@@ -168,7 +169,7 @@ class Lexicon:
                 for end in range(min(len(tokens), at + _LONGEST), at + 1, -1):
                     piece = tokens[first:end]
                     senses = () if any(one.kind == "symbol" for one in piece) else self._senses(piece)
-                    whole = [sense for sense in senses if sense.kind == "measure" and sense.quality >= _WHOLE]
+                    whole = [sense for sense in senses if sense.kind == "measure" and sense.quality >= WHOLE_NAME]
                     if whole:
                         return Rate(first, at, end, whole[0])
         return None
@@ -234,7 +235,6 @@ class Lexicon:
 
 
 _CONNECTING = frozenset({"per", "by", "of", "for", "in", "and", "or", "with", "to", "from", "at", "on", "each", "the"})
-_WHOLE = 0.95  # of what is called by all words of its name
 
 
 @dataclass(frozen=True)
@@ -248,7 +248,7 @@ class Rate:
 
 
 def _is_whole(senses: tuple[Sense, ...]) -> bool:
-    return any(sense.quality >= _WHOLE for sense in senses)
+    return any(sense.quality >= WHOLE_NAME for sense in senses)
 
 
 def _ending_differs(one: str, other: str) -> bool:
@@ -360,14 +360,14 @@ def _add_soft_synonyms(lexicon: Lexicon) -> None:
                 named = [
                     one
                     for one in senses
-                    if one.quality >= 0.9 and (one.kind != "value" or _has_own_words(lexicon, one))
+                    if one.quality >= NEARLY_NAME and (one.kind != "value" or _has_own_words(lexicon, one))
                     if word not in _MONEY or _is_amount(lexicon, one)
                 ]
                 varied.setdefault((word,), []).extend(less(one, 0.7) for one in named)
     for phrase, entries in lexicon.entries.items():
         if not 1 < len(phrase) < 4 or not any(part in _PARTNERS for part in phrase):
             continue
-        named = [s for _, s in entries if s.quality >= 0.95 and s.kind in {"measure", "column"}]
+        named = [s for _, s in entries if s.quality >= WHOLE_NAME and s.kind in {"measure", "column"}]
         for at, part in enumerate(phrase) if named else ():
             for partner in _PARTNERS.get(part, ()):
                 key = (*phrase[:at], stem(partner), *phrase[at + 1 :])

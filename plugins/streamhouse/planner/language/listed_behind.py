@@ -3,11 +3,11 @@
 from dataclasses import replace
 
 from streamhouse.planner.catalog import CatalogColumn, CatalogTable
+from streamhouse.planner.language.levels import ANY_FORM
 from streamhouse.planner.language.lexicon import Lexicon, Mention, Sense
 from streamhouse.planner.language.scope import TIMES, default_time, is_year, key_column
 from streamhouse.planner.language.tokens import Token, singular, stem, stems
 
-_NAMED = 0.85  # how well words have to name a column of the things
 _MARKS = frozenset({",", ";", ":", "-", "–", "?", "."})
 _JOINS = frozenset({",", "and", "&", "plus"})
 _OWNERS = frozenset({"their", "its", "his", "her"})
@@ -102,9 +102,9 @@ def _named(named: Mention, tables: list[CatalogTable]) -> tuple[Sense, ...]:
     """The column that a name has in each of the tables, or the one that points to the table that is called so."""
     found: list[Sense] = []
     for table in tables:
-        own = [s for s in named.of_kind("column") if s.table == table.name and s.quality >= _NAMED]
+        own = [s for s in named.of_kind("column") if s.table == table.name and s.quality >= ANY_FORM]
         best = [s for s in own if s.quality == max(one.quality for one in own)]
-        targets = {s.table for s in named.of_kind("table") if s.quality >= _NAMED}
+        targets = {s.table for s in named.of_kind("table") if s.quality >= ANY_FORM}
         keys = [c.name for c in table.columns if c.references is not None and c.references[0] in targets]
         if len({s.column for s in best}) == 1:
             found.append(best[0])

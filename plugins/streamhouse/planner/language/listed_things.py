@@ -1,6 +1,7 @@
 """Things that are listed once each because rows of another table point to them: "users who bought something"."""
 
 from streamhouse.planner.language.draft import Draft
+from streamhouse.planner.language.levels import LAST_WORD_ANY_FORM, NEARLY_NAME
 from streamhouse.planner.language.lexicon import Mention
 from streamhouse.planner.language.place import NotPlacedError, UnclearError, is_participle
 from streamhouse.planner.language.scope import TIMES, is_number
@@ -11,7 +12,6 @@ from streamhouse.planner.request import AnyOf, Block, ColumnRef, Condition, Filt
 from streamhouse.planner.sql.scope import columns_in
 
 _COUNTS = frozenset({"count", "count distinct"})
-_LEAST = 0.66  # how well a word has to name what the rows are
 
 
 def check_listed(found: Shaped, draft: Draft, mentions: list[Mention]) -> None:
@@ -100,7 +100,7 @@ def _named(found: Shaped, draft: Draft, mentions: list[Mention]) -> bool:
         return True  # "who drove"
     for mention in mentions:
         for sense in mention.senses:
-            if sense.table != base.name or sense.kind != "column" or sense.quality < _LEAST:
+            if sense.table != base.name or sense.kind != "column" or sense.quality < LAST_WORD_ANY_FORM:
                 continue
             own = any(s.kind == "column" and s.table in _listed_tables(found) for s in mention.senses)
             if base.column(sense.column).type in TIMES and is_participle(mention) and not own:
@@ -108,7 +108,7 @@ def _named(found: Shaped, draft: Draft, mentions: list[Mention]) -> bool:
     meanings = found.bench.places.scope.lexicon.meanings
     nouns = [noun for word in draft.words for noun in VERB_NOUNS.get(stem(word), ())]
     senses = [sense for noun in nouns for sense in meanings(stems(noun))]
-    return any(s.kind == "table" and s.table == base.name and s.quality >= 0.9 for s in senses)
+    return any(s.kind == "table" and s.table == base.name and s.quality >= NEARLY_NAME for s in senses)
 
 
 def _listed_tables(found: Shaped) -> set[str]:

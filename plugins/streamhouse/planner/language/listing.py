@@ -8,6 +8,7 @@ from streamhouse.planner.language.done_rows import done_before
 from streamhouse.planner.language.draft import Figure, Noun
 from streamhouse.planner.language.figures import measured
 from streamhouse.planner.language.grouped import dimension_name
+from streamhouse.planner.language.levels import LAST_WORD, NAME, NEARLY_NAME
 from streamhouse.planner.language.mentions import mentions_of
 from streamhouse.planner.language.named_measures import adds_up, named_measure
 from streamhouse.planner.language.place import NotPlacedError, UnclearError
@@ -78,7 +79,7 @@ def listed_columns(bench: Bench, nouns: list[Noun], grouped: bool, entity: bool)
         if placed.of.role and not any(places.is_base(other.head) for other in nouns):
             places.cost += 1.0
         own = not placed.of.role and placed.column.name == key_column(bench.base)
-        if not own and noun.head.of_kind("table") and noun.head.of_kind("table")[0].quality >= 0.9:
+        if not own and noun.head.of_kind("table") and noun.head.of_kind("table")[0].quality >= NEARLY_NAME:
             distant.append(placed)
             places.cost += 1.5
         name = unique_name(dimension_name(placed), columns)
@@ -92,7 +93,8 @@ _RELATIVE = frozenset({"who", "that"})
 
 def _as_column(bench: Bench, noun: Noun, nouns: list[Noun]) -> Noun:
     """A noun among shown columns as the column of that name, though things are called so, too: "title, author"."""
-    senses = tuple(s for s in noun.head.of_kind("column") if s.quality >= 1 and s.column == "_".join(noun.head.words))
+    name = "_".join(noun.head.words)
+    senses = tuple(s for s in noun.head.of_kind("column") if s.quality >= NAME and s.column == name)
     several = len(nouns) > 1 or bench.draft.best is not None
     if not senses or not noun.head.of_kind("table") or not several or not noun.listed:
         return noun
@@ -165,7 +167,7 @@ def _rows_in_value(bench: Bench) -> bool:
     for mention in mentions_of(bench.draft.filters):
         if len(mention.words) > 1 and any(s.table == bench.base.name for s in mention.of_kind("value")):
             last = lexicon.meanings((stem(mention.words[-1]),))
-            if any(s.kind == "table" and s.table == bench.base.name and s.quality >= 0.8 for s in last):
+            if any(s.kind == "table" and s.table == bench.base.name and s.quality >= LAST_WORD for s in last):
                 return True
     return False
 
@@ -223,7 +225,7 @@ def _values_once(bench: Bench, nouns: list[Noun]) -> Columns:
 def _names_column(bench: Bench, noun: Noun, nouns: list[Noun]) -> bool:
     key = key_column(bench.base)
     exact = any(
-        s.kind == "column" and s.table == bench.base.name and s.quality >= 1 and s.column != key
+        s.kind == "column" and s.table == bench.base.name and s.quality >= NAME and s.column != key
         for s in noun.head.senses
     )
     others = [m for other in nouns for m in (other.head, *other.around) if m is not noun.head]
@@ -231,7 +233,7 @@ def _names_column(bench: Bench, noun: Noun, nouns: list[Noun]) -> bool:
         return True
     return any(
         s.kind == "column" and s.table == bench.base.name and s.quality > 0.96 for s in noun.head.senses
-    ) and not any(s.kind == "table" and s.table == bench.base.name and s.quality >= 1.0 for s in noun.head.senses)
+    ) and not any(s.kind == "table" and s.table == bench.base.name and s.quality >= NAME for s in noun.head.senses)
 
 
 def _only_restricts(bench: Bench, noun: Noun) -> bool:

@@ -1,5 +1,6 @@
 """All mentions in a part of a draft."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from streamhouse.planner.language.draft import (
@@ -24,6 +25,12 @@ def mentions_of(part: Any) -> list[Mention]:
     found: list[Mention] = []
     _collect(part, found)
     return list(dict.fromkeys(found))
+
+
+def tables_named(mentions: Iterable[Mention], least: float, *kinds: str) -> set[str]:
+    """The tables that some mentions name so well at least; of some kinds of senses, else by the name of the table."""
+    senses = (sense for one in mentions for sense in one.of_kind(*(kinds or ("table",))))
+    return {sense.table for sense in senses if sense.quality >= least}
 
 
 def _collect(part: Any, found: list[Mention]) -> None:

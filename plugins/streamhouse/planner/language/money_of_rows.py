@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from streamhouse.planner.catalog import CatalogColumn, CatalogTable
 from streamhouse.planner.language.bench import unit_of_column
+from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon, Mention
 from streamhouse.planner.language.named_sums import sums_of_money
 from streamhouse.planner.language.scope import TIMES, is_number
@@ -17,7 +18,6 @@ _LINKING = frozenset({"from", "with", "of", "by", "through", "on", "for", "in"})
 _MAKING = frozenset({"make", "take", "earn", "get", "collect", "receive"})
 _DOING = frozenset({"did", "do", "have", "has"})
 _PRONOUNS = frozenset({"we", "they", "you"})
-_SURE = 0.95  # how well a word has to name rows
 _FOLDED = ("average", "avg", "mean", "median", "most", "least", "highest", "lowest", "share", "percentage", "per")
 
 
@@ -72,7 +72,7 @@ def _behind(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> tuple[int, 
 
 def _amount_of(rows: Mention, lexicon: Lexicon) -> str:
     """The full name of the sum, or the one amount of money, of the rows that a word names; empty: there is none."""
-    tables = [s.table for s in rows.of_kind("table") if s.quality >= _SURE]
+    tables = [s.table for s in rows.of_kind("table") if s.quality >= WHOLE_NAME]
     if len(tables) != 1 or rows.of_kind("value"):
         return ""
     table = lexicon.catalog.tables[tables[0]]

@@ -5,6 +5,7 @@ import re
 from streamhouse.planner.catalog import CatalogColumn
 from streamhouse.planner.language.bench import Bench, unit_of_column
 from streamhouse.planner.language.draft import Noun
+from streamhouse.planner.language.levels import ENDING, LAST_WORD
 from streamhouse.planner.language.lexicon import Sense
 from streamhouse.planner.language.place import UnclearError
 from streamhouse.planner.language.tokens import stems
@@ -19,14 +20,11 @@ def named_measure(bench: Bench, noun: Noun) -> Sense | None:
     Raises:
         UnclearError: a soft word names two as well: "ticket sales", where tickets are counted, and fares added up.
     """
-    found = [s for s in noun.head.of_kind("measure") if s.table == bench.base.name and s.quality >= 0.6]
-    if len(found) > 1 and found[0].quality == found[1].quality < _OWN_WORDS:
+    found = [s for s in noun.head.of_kind("measure") if s.table == bench.base.name and s.quality >= ENDING]
+    if len(found) > 1 and found[0].quality == found[1].quality < LAST_WORD:
         names = tuple(one.measure.replace("_", " ") for one in found[:2])
         raise UnclearError(f"'{noun.text}' may mean {names[0]} or {names[1]}: which one?", noun.text, names)
     return found[0] if found else None
-
-
-_OWN_WORDS = 0.8  # what is worth less is no word of the catalog's own
 
 
 def folds_as(bench: Bench, sense: Sense) -> str:

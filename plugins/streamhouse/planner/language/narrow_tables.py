@@ -10,37 +10,37 @@ from sqlglot import exp
 from streamhouse.errors import Location, StreamhouseError
 from streamhouse.model.types import Layer
 from streamhouse.planner.catalog import CatalogTable
+from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.draft import Draft, Noun
+from streamhouse.planner.language.levels import ANY_FORM
 from streamhouse.planner.language.mentions import mentions_of
 from streamhouse.planner.language.scope import TIMES
 from streamhouse.planner.language.shape import Shaped
-from streamhouse.planner.language.tokens import Token
 from streamhouse.planner.request import ColumnRef, Question
 from streamhouse.sql.dialect import parse_query, render
 
-_NAMED = 0.85  # how well a wish has to name a table
 _OF_SINGLE_ROWS = frozenset({"avg", "min", "max", "median", "stddev"})
 _SUMS = (exp.Sum, exp.Count)
 
 
-def narrow_table(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
+def narrow_table(wish: AnsweredWish) -> Question | None:
     """The question whether a table without all rows is meant, or one whose rows are sums; None: it is named."""
-    base, catalog = found.bench.base, found.bench.places.scope.lexicon.catalog
-    if base.layer is Layer.DWD and (whole := table_with_all_rows(base, draft, found)):
+    base, catalog = wish.base, wish.scope.lexicon.catalog
+    if base.layer is Layer.DWD and (whole := table_with_all_rows(base, wish.draft, wish.found)):
         text = f"{base.name} has only some of the rows of {whole}: are these meant?"
-        return _question(text, base, draft, whole)
+        return _question(text, base, wish.draft, whole)
     action = catalog.actions.get(base.action)
-    if base.layer not in {Layer.DWS, Layer.ADS} or action is None or _is_named(base, draft, found):
+    if base.layer not in {Layer.DWS, Layer.ADS} or action is None or _is_named(base, wish.draft, wish.found):
         return None
     conditions, sums = _narrowed_by(action.sql)
     if conditions:
         text = f"{base.name} has only rows where {conditions}, which the wish does not say: is that meant?"
-        return _question(text, base, draft)
-    for one in found.block.measures:
+        return _question(text, base, wish.draft)
+    for one in wish.block.measures:
         of = one.of
         if one.function in _OF_SINGLE_ROWS and isinstance(of, ColumnRef) and not of.role and of.column in sums:
             text = f"each {of.column} of {base.name} is a sum of rows: is the {one.function} of these sums meant?"
-            return _question(text, base, draft)
+            return _question(text, base, wish.draft)
     return None
 
 
@@ -77,7 +77,7 @@ def _is_named(base: CatalogTable, draft: Draft, found: Shaped) -> bool:
     if any(one.named is not None for one in found.block.measures):
         return True
     return any(
-        sense.kind == "table" and sense.table == base.name and sense.quality >= _NAMED
+        sense.kind == "table" and sense.table == base.name and sense.quality >= ANY_FORM
         for mention in mentions_of(draft)
         for sense in mention.senses
     )

@@ -8,6 +8,7 @@ from streamhouse.planner.language.draft import Figure, Group, Noun, Time
 from streamhouse.planner.language.figures import measured
 from streamhouse.planner.language.grouped import dimension_of
 from streamhouse.planner.language.having import having_of, is_id, split_clauses
+from streamhouse.planner.language.levels import NEARLY_NAME, WHOLE_NAME
 from streamhouse.planner.language.listing import beside
 from streamhouse.planner.language.named_measures import folds_as, named_measure
 from streamhouse.planner.language.nobody import leave_out_nobody
@@ -114,10 +115,7 @@ def _are_people(bench: Bench, group: Noun) -> bool:
     """Whether groups are people: "average donation per donor" may be of what each gave in all."""
     lexicon = bench.places.scope.lexicon
     tables = lexicon.catalog.tables
-    return any(holds_people(tables[s.table], lexicon) for s in group.head.of_kind("table") if s.quality >= _SURE)
-
-
-_SURE = 0.9  # how well a word has to name people
+    return any(holds_people(tables[s.table], lexicon) for s in group.head.of_kind("table") if s.quality >= NEARLY_NAME)
 
 
 def _one_amount(bench: Bench) -> bool:
@@ -144,7 +142,7 @@ def _no_two_averages(bench: Bench, figure: Figure) -> None:
     assert isinstance(figure.noun, Noun)
     sense = named_measure(bench, figure.noun)
     numbers = [one for one in bench.places.columns(figure.noun, want="number") if not is_id(one)]
-    loose = sense is not None and sense.quality < _WELL_NAMED and _ends_in_number(bench, figure.noun)
+    loose = sense is not None and sense.quality < WHOLE_NAME and _ends_in_number(bench, figure.noun)
     if loose and figure.near:  # "average invoice amount per client"
         raise UnclearError(
             f"'{figure.phrase}': the {_word(figure)} of single rows, or of the totals of the groups?", figure.phrase
@@ -157,9 +155,6 @@ def _no_two_averages(bench: Bench, figure: Figure) -> None:
         raise UnclearError(
             f"'{figure.phrase}': the average of single rows, or of the totals of the groups?", figure.phrase
         )
-
-
-_WELL_NAMED = 0.95  # how well a wish has to name a measure for no single number to be meant
 
 
 def _ends_in_number(bench: Bench, noun: Noun) -> bool:

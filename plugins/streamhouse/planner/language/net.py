@@ -5,6 +5,7 @@ from decimal import Decimal
 from itertools import pairwise
 
 from streamhouse.planner.language.draft import Draft, Is, Noun
+from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Mention
 from streamhouse.planner.language.mentions import mentions_of
 from streamhouse.planner.language.place import is_participle
@@ -15,7 +16,6 @@ from streamhouse.planner.request import ColumnRef, Condition
 
 _NEGATIVE = ('"<>"', '"not in"', '"is null"', '"exists":false', '"values":[false]', '"<="', '">="', '"any"', '"<"',
              '">"')  # fmt: skip
-_SURE = 0.95  # how well a word has to name a thing
 _BEING = frozenset({"is", "are", "was", "were", "been", "be", "have", "has", "had"})
 _SCALES = tuple(map(Decimal, ("1", "100", "0.01", "1000", "0.001", "60", "3600", "24", "86400", "10", "7", "12")))
 _AROUND = (0, 1, -1, 11, 12, 13)  # "until 2024" is before 2025; "10 pm" is 22
@@ -141,7 +141,7 @@ def _rows(draft: Draft, found: Shaped) -> str:
     if draft.subject is not None and draft.subject.start < first.head.start:
         first = Noun(draft.subject)
     never = any(word in {"never", "nobody"} for word in draft.words) and '"exists":false' not in block.model_dump_json()
-    tables = {sense.table for sense in first.head.of_kind("table") if sense.quality >= 0.95}
+    tables = {sense.table for sense in first.head.of_kind("table") if sense.quality >= WHOLE_NAME}
     if first.head is draft.subject:
         tables = _tables_with(first.head, found)
     if not tables or block.base in tables or found.bench.places.is_base(first.head):
@@ -178,7 +178,7 @@ def _second_count(nouns: list[Noun], draft: Draft, found: Shaped) -> str:
     if second.head.start != first.head.end + 1 or first.around or second.around or not second.listed:
         return ""  # only "orders and reviews" are two of the same sort
     for noun in (first, second):
-        named = [sense for sense in noun.head.of_kind("table") if sense.quality >= _SURE]
+        named = [sense for sense in noun.head.of_kind("table") if sense.quality >= WHOLE_NAME]
         keys = {s.column for s in noun.head.of_kind("column")} & grouped
         if named and not keys and not found.bench.places.is_base(noun.head):
             return noun.text
@@ -202,7 +202,7 @@ def _things_lost(first: Noun, draft: Draft, found: Shaped) -> bool:
     block = found.block
     if not block.measures or block.dimensions or block.derived or block.inner is not None or draft.figures:
         return False
-    named = any(sense.quality >= _SURE for sense in first.head.of_kind("table"))
+    named = any(sense.quality >= WHOLE_NAME for sense in first.head.of_kind("table"))
     return named and first.head.start <= 1 and not first.linked and not found.bench.places.is_base(first.head)
 
 

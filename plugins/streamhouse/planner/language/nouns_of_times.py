@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from streamhouse.planner.language.levels import ANY_FORM, NAME_OR_DEED
 from streamhouse.planner.language.lexicon import Lexicon, Sense
 from streamhouse.planner.language.scope import TIMES
 from streamhouse.planner.language.tokens import Token, stem
@@ -25,8 +26,6 @@ _LENGTHS = frozenset({"time", "days", "hours", "minutes", "seconds", "duration",
 _OPENERS = frozenset({"from", "between"})
 _JOINING = frozenset({"to", "until", "till", "and", "through"})
 _ARTICLES = frozenset({"the", "an", "a", "its", "their"})
-_SURE = 0.85  # how well a participle has to name a moment
-_NAMED = 0.97  # what a moment is called by its own name
 
 
 def with_done_moments(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
@@ -59,16 +58,18 @@ def _moment_at(tokens: tuple[Token, ...], at: int, end: int, lexicon: Lexicon) -
     if at + 1 != end or tokens[at].kind != "word":
         found = lexicon.mention(tokens, at, end - at)
         return (
-            tokens[at:end] if found is not None and found.end == end and _times(found.senses, lexicon, _SURE) else None
+            tokens[at:end]
+            if found is not None and found.end == end and _times(found.senses, lexicon, ANY_FORM)
+            else None
         )
     found = lexicon.mention(tokens, at, 1)
-    if found is not None and _times(found.senses, lexicon, _NAMED):
+    if found is not None and _times(found.senses, lexicon, NAME_OR_DEED):
         return tokens[at:end]
     for done in DONE.get(tokens[at].word, ()):
         phrase = tuple(map(stem, done.split()))
-        if _times(lexicon.meanings(phrase), lexicon, _SURE):
+        if _times(lexicon.meanings(phrase), lexicon, ANY_FORM):
             return tuple(replace(tokens[at], text=one, word=one, stem=stem(one)) for one in done.split())
-    return tokens[at:end] if found is not None and _times(found.senses, lexicon, _SURE) else None
+    return tokens[at:end] if found is not None and _times(found.senses, lexicon, ANY_FORM) else None
 
 
 def _times(senses: tuple[Sense, ...], lexicon: Lexicon, least: float) -> bool:

@@ -2,6 +2,7 @@
 
 from streamhouse.planner.language.bench import unit_of_column
 from streamhouse.planner.language.draft import Is, Noun
+from streamhouse.planner.language.levels import NEARLY_NAME
 from streamhouse.planner.language.lexicon import Mention
 from streamhouse.planner.language.numbers import read_number, read_ordinal
 from streamhouse.planner.language.reader import DETERMINERS, Reader
@@ -45,7 +46,7 @@ def _value(reader: Reader, ahead: int) -> tuple[int, int] | None:
 
 def _is_level(reader: Reader, mention: Mention, least: float) -> bool:
     """Whether a mention is a whole number without a unit of its own: a floor, a level, a number of stars."""
-    if any(sense.kind in {"table", "value", "measure"} and sense.quality >= 0.9 for sense in mention.senses):
+    if any(sense.kind in {"table", "value", "measure"} and sense.quality >= NEARLY_NAME for sense in mention.senses):
         return False
     for sense in mention.of_kind("column"):
         table = reader.lexicon.catalog.tables[sense.table]

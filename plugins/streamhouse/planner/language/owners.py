@@ -1,12 +1,12 @@
 """Whose value or group it is: "engines of each station" are grouped by the station of the engine, not of its driver."""
 
 from streamhouse.planner.language.draft import Draft
+from streamhouse.planner.language.levels import NEARLY_NAME
 from streamhouse.planner.language.lexicon import Mention
 from streamhouse.planner.language.mentions import mentions_of
 from streamhouse.planner.language.place import Placed, PlaceFinder, UnclearError
 from streamhouse.planner.language.scope import spoken
 
-_NAMED = 0.9  # how well a word has to name the owner
 _BETWEEN = frozenset("of from at in the each every a an our all".split())
 _BEHIND = frozenset("of from at in".split())
 
@@ -54,7 +54,7 @@ def _owned(places: PlaceFinder, draft: Draft, mention: Mention, near: list[Place
         for one in mentions_of(draft)
         if one.end == start
         for sense in one.of_kind("table")
-        if sense.quality >= _NAMED
+        if sense.quality >= NEARLY_NAME
     }
     found = [one for one in near if owners & _passed(places, one)]
     if len(found) != 1 or places.scope.base.name in owners:

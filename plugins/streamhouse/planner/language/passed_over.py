@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import Any
 
 from streamhouse.planner.language.account import stands_for
+from streamhouse.planner.language.levels import NEAR, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon, Mention
 from streamhouse.planner.language.request_parts import RequestParts
 from streamhouse.planner.language.tokens import Token, tokenize
@@ -20,9 +21,7 @@ from streamhouse.planner.request import Request, Understood
 
 Read = Callable[[str], Understood]
 _WORD = re.compile(r"(?:\d[\d.,:/-]*\d|\d)(?:st|nd|rd|th)?|[^\W\d_]+n['’]t\b|[^\W\d_]+(?:['’](?:s|re|d|ll|ve|m)\b)?")
-_NEAR = 0.3  # how much less likely a meaning may be than the best one
 _LONGEST = 6
-_EXACT = 0.95  # how well words have to name something to be its name
 _SAYS_NOTHING = frozenset(
     """a an the of in on at for from to with and as by into about because during among amongst through upon via
     that which who whom whose what where how there here i me my we us our you your it its he she they them their this
@@ -117,13 +116,13 @@ def _named(wish: str, answer: RequestParts) -> tuple[frozenset[str], frozenset[s
             mention = lexicon.mention(tokens, at, length)
             if mention is None or mention.end - at < length:
                 continue
-            likely = [sense for sense in mention.senses if sense.quality >= mention.best - _NEAR]
+            likely = [sense for sense in mention.senses if sense.quality >= mention.best - NEAR]
             if any(sense.kind != "state" and stands_for(sense, answer.used) for sense in likely):
                 found |= _words(" ".join(mention.words))
             elif (
                 length > 1
                 and not _goes_on(mention, tokens)
-                and any(one.quality >= _EXACT for one in mention.of_kind("column", "value"))
+                and any(one.quality >= WHOLE_NAME for one in mention.of_kind("column", "value"))
             ):
                 others |= _words(" ".join(mention.words))
     return frozenset(found), frozenset(others - found)

@@ -5,6 +5,14 @@ from dataclasses import dataclass, field
 
 from streamhouse.planner.catalog import CatalogColumn
 from streamhouse.planner.language.draft import Noun
+from streamhouse.planner.language.levels import (
+    ANY_FORM,
+    COMMON_WORD,
+    ENDING,
+    LAST_WORD_ANY_FORM,
+    NEARLY_NAME,
+    WHOLE_NAME,
+)
 from streamhouse.planner.language.lexicon import Mention, Sense
 from streamhouse.planner.language.scope import TIMES, Reach, ReachableTables, is_number, key_column, spoken
 from streamhouse.planner.language.tokens import singular, stem, stems
@@ -13,7 +21,6 @@ from streamhouse.planner.request import ColumnRef, Reading
 
 _CLOSE = 0.75  # costs that differ less are as good as equal
 _TEN = 10.0
-_SURE = 0.95  # how well a word has to name a thing
 
 
 class NotPlacedError(Exception):
@@ -176,7 +183,7 @@ class PlaceFinder:
     def _speaks_for(self, mention: Mention, placed: Placed) -> bool:
         chain = self.scope.chain(placed.of.role)
         for sense in mention.senses:
-            if sense.kind == "table" and sense.table == placed.reach.table.name and sense.quality >= 0.7:
+            if sense.kind == "table" and sense.table == placed.reach.table.name and sense.quality >= COMMON_WORD:
                 return True
             if sense.kind == "column" and any(
                 step.key and step.key.table == sense.table and sense.column in step.key.columns for step in chain
@@ -215,9 +222,9 @@ class PlaceFinder:
             NotPlacedError: one has no place.
         """
         listed = tuple(mentions)
-        valued = {(s.table, s.column) for m in listed for s in m.of_kind("value") if s.quality >= 0.85}
+        valued = {(s.table, s.column) for m in listed for s in m.of_kind("value") if s.quality >= ANY_FORM}
         for mention in listed:
-            designates = any((s.table, s.column) in valued for s in mention.of_kind("column") if s.quality >= 0.6)
+            designates = any((s.table, s.column) in valued for s in mention.of_kind("column") if s.quality >= ENDING)
             if designates and not mention.of_kind("value"):
                 continue
             self.context(mention)
@@ -246,13 +253,15 @@ class PlaceFinder:
             return
         if self.is_base(mention):
             return
-        if any(sense.table in self.scope.by_table for sense in mention.of_kind("table") if sense.quality >= 0.7):
+        if any(
+            sense.table in self.scope.by_table for sense in mention.of_kind("table") if sense.quality >= COMMON_WORD
+        ):
             return
         if value and any(sense.table in self.scope.by_table for sense in value):
             self.leftover.append(mention)
             return
         for sense in mention.of_kind("column"):
-            if sense.table == self.scope.base.name and sense.quality >= 0.9:
+            if sense.table == self.scope.base.name and sense.quality >= NEARLY_NAME:
                 column = self.scope.base.column(sense.column)
                 if column.type in TIMES and is_participle(mention) and column.name != self.scope.base.event_time:
                     self.leftover.append(mention)
@@ -276,7 +285,7 @@ class PlaceFinder:
         reached = any(
             sense.table in self.scope.by_table for sense in mention.of_kind("table") if sense.quality >= thing
         )
-        return reached and thing >= value - 0.05 and singular(word) != word and thing >= _SURE
+        return reached and thing >= value - 0.05 and singular(word) != word and thing >= WHOLE_NAME
 
     def take_base(self, mention: Mention) -> None:
         """The rows of the base are what a mention names; less likely ones cost more."""
@@ -291,7 +300,9 @@ class PlaceFinder:
         """Whether a mention names the rows of the base."""
         base = self.scope.base.name
         return any(
-            sense.table == base and sense.quality >= 0.66 and (sense.kind == "table" or counts(self.scope, sense))
+            sense.table == base
+            and sense.quality >= LAST_WORD_ANY_FORM
+            and (sense.kind == "table" or counts(self.scope, sense))
             for sense in mention.senses
         )
 

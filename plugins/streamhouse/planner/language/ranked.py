@@ -7,6 +7,7 @@ from streamhouse.planner.language.draft import Best, Figure, Noun, Time
 from streamhouse.planner.language.figures import measured
 from streamhouse.planner.language.grouped import dimension_of
 from streamhouse.planner.language.hints import hinted
+from streamhouse.planner.language.levels import NEARLY_NAME
 from streamhouse.planner.language.lexicon import entity_of
 from streamhouse.planner.language.named_measures import adds_up
 from streamhouse.planner.language.place import NotPlacedError, UnclearError
@@ -77,12 +78,9 @@ def _no_column_of_one(best: Best) -> None:
         return
     for one in target.around:
         word = one.words[-1] if one.words else ""
-        named = any(sense.quality >= _NAMED for sense in one.of_kind("table"))
+        named = any(sense.quality >= NEARLY_NAME for sense in one.of_kind("table"))
         if named and one.start > target.head.start and singular(word) == word:
             raise UnclearError(f"'{best.phrase}': one {word}, or a group of {plural(word)}?", best.phrase)
-
-
-_NAMED = 0.9  # how well a word has to name a table
 
 
 def _by_rows(bench: Bench, best: Best) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from streamhouse.planner.language.asking import read_figure, read_function
 from streamhouse.planner.language.draft import Best, Figure, Group, Noun, Time
 from streamhouse.planner.language.grouping import read_grain, read_groups
+from streamhouse.planner.language.levels import NAME_OR_DEED, NEARLY_NAME, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Mention
 from streamhouse.planner.language.numbers import read_number, read_unit
 from streamhouse.planner.language.reader import AUXILIARIES, DETERMINERS, Reader, is_done
@@ -73,11 +74,11 @@ def _is_number(noun: Noun, word: str) -> bool:
         return False
     sense = noun.head.senses[0]
     if word in {"highest", "lowest", "largest", "smallest", "biggest", "greatest"} and any(
-        one.kind == "column" and one.quality >= 0.95 for one in noun.head.senses
+        one.kind == "column" and one.quality >= WHOLE_NAME for one in noun.head.senses
     ):
         return True
     tables = noun.head.of_kind("table")
-    return sense.kind in {"measure", "column"} and not (tables and tables[0].quality >= 0.9)
+    return sense.kind in {"measure", "column"} and not (tables and tables[0].quality >= NEARLY_NAME)
 
 
 def _count(reader: Reader) -> int | None:
@@ -251,10 +252,7 @@ def _ends_here(reader: Reader) -> bool:
 
 def _done(verb: Mention) -> bool:
     """Whether a word says what was done, though things are called so, too: "repaired", where there are repairs."""
-    return len(verb.words) == 1 and verb.words[0].endswith("ed") and verb.best < _EXACT
-
-
-_EXACT = 0.97
+    return len(verb.words) == 1 and verb.words[0].endswith("ed") and verb.best < NAME_OR_DEED
 
 
 def _counted(reader: Reader, word: str) -> Figure | None:

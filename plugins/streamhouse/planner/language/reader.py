@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from streamhouse.planner.language.draft import Clause, Draft, Noun
+from streamhouse.planner.language.levels import ANY_FORM, LAST_WORD, NAME_OR_DEED, NEARLY_NAME, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon, Mention, Sense
 from streamhouse.planner.language.numbers import read_number
 from streamhouse.planner.language.people import holds_people
@@ -61,12 +62,11 @@ _BEING = frozenset({"is", "are", "was", "were"})
 _ASKING = frozenset({"what", "which"})
 _CUES = frozenset("start starting end ending origin destination pickup dropoff departure arrival from to".split())
 _SHORTEST_DENIED = 5  # "unpaid" has a verb behind "un"
-_SURE = 0.95  # how well a word has to spell a value
 _SOFT = frozenset(FILLERS) - _SILENT  # words that are only read as names where the catalog spells them so
 
 
+_BEHIND_NAMES = frozenset({"", ",", ".", "?", "per", "by", "and", "for", "in", "over", "above"})
 _TIME_NAMES = frozenset({"date", "dates", "time", "times", "day", "days", "timestamp", "year", "month"})
-_NAMED = 0.9  # what is less well named by a participle is only a form of its name: "ordered" and orders
 
 
 class Reader:
@@ -122,12 +122,12 @@ class Reader:
         if self.word() not in VALUE_LIKE:
             return False
         found = self.lexicon.mention(self.tokens, self.at, 1)
-        return found is not None and any(sense.quality >= _SURE for sense in found.of_kind("value"))
+        return found is not None and any(sense.quality >= WHOLE_NAME for sense in found.of_kind("value"))
 
     def is_value_of_next(self, at: int) -> bool:
         """Whether a word is a value of the column that stands behind it: "max" of "the max plan"."""
         found, column = self.lexicon.mention(self.tokens, at, 1), self.lexicon.mention(self.tokens, at + 1, 1)
-        if found is None or column is None or not any(s.quality >= _SURE for s in found.of_kind("value")):
+        if found is None or column is None or not any(s.quality >= WHOLE_NAME for s in found.of_kind("value")):
             return False
         return _shares_column(column, found)
 
@@ -165,7 +165,7 @@ class Reader:
         if found and found.end - found.start == 1 and token.kind != "quoted":
             if token.word in _SILENT or (token.word in _GRAMMAR and not self._as_name(found, at)):
                 return None
-            if token.word in _SOFT and found.best < 0.95:
+            if token.word in _SOFT and found.best < WHOLE_NAME:
                 return None
             if len(token.word) < 2 and at == 0:
                 return None
@@ -175,7 +175,7 @@ class Reader:
                     return None  # "phone numbers" are no rows with "phone"
             light = singular(token.word) in LIGHT_VERBS or token.stem in _LIGHT_STEMS
             if light or (token.word.endswith("ed") and token.stem in _LIGHT_DONE):
-                exact = [sense for sense in found.senses if sense.quality >= 0.9]
+                exact = [sense for sense in found.senses if sense.quality >= NEARLY_NAME]
                 if not exact:
                     return None
         return self._done_first(found) if found else self._respelled(at)
@@ -186,7 +186,7 @@ class Reader:
         if not word.startswith("un") or len(word) <= _SHORTEST_DENIED or found.of_kind("value", "column"):
             return False
         rows = self.lexicon.mention(self.tokens, found.end)
-        tables = {sense.table for sense in rows.of_kind("table") if sense.quality >= _SURE} if rows else set()
+        tables = {sense.table for sense in rows.of_kind("table") if sense.quality >= WHOLE_NAME} if rows else set()
         done = self.lexicon.meanings((stem(word[2:]),))
         return any(sense.kind == "column" and sense.table in tables for sense in done)
 
@@ -202,7 +202,7 @@ class Reader:
         tables = self.lexicon.catalog.tables
         if not any(tables[s.table].column(s.column).type in TIMES for s in found.of_kind("column")):
             return found
-        senses = tuple(sense for sense in found.senses if sense.kind != "value" or sense.quality >= 0.9)
+        senses = tuple(sense for sense in found.senses if sense.kind != "value" or sense.quality >= NEARLY_NAME)
         return replace(found, senses=senses)
 
     def _is_clause(self, found: Mention, token: Token) -> bool:
@@ -228,12 +228,12 @@ class Reader:
             return after is not None and (_shares_column(after, found) or is_value_of_rows(found, after))
         if word in {"time", "date"} and found.best >= 0.65:
             return bool(found.of_kind("column")) and not self._timed(at)
-        if word in {"open", "new", "period", "order", "change", "count", "rank", "up"} and found.best >= 0.9:
+        if word in {"open", "new", "period", "order", "change", "count", "rank", "up"} and found.best >= NEARLY_NAME:
             return True
         following = self.tokens[at + 1].word if at + 1 < len(self.tokens) else ""
         if word in GRAINS and word not in ADVERB_GRAINS:
-            return bool(found.of_kind("column", "value", "measure")) and found.best >= 0.95
-        return found.best >= 0.9 and following in {"", ",", ".", "?", "per", "by", "and", "for", "in", "over", "above"}
+            return bool(found.of_kind("column", "value", "measure")) and found.best >= WHOLE_NAME
+        return found.best >= NEARLY_NAME and following in _BEHIND_NAMES
 
     def _timed(self, at: int) -> bool:
         """Whether "time" here belongs to a phrase of its own, such as "time between" or "time of day"."""
@@ -372,7 +372,7 @@ class Reader:
             return None
         last = self.lexicon.mention(self.tokens, found.end - 1, 1)
         tables = {sense.table for sense in found.of_kind("value")}
-        if last and any(s.kind == "table" and s.table in tables and s.quality >= 0.8 for s in last.senses):
+        if last and any(s.kind == "table" and s.table in tables and s.quality >= LAST_WORD for s in last.senses):
             return last
         return None
 
@@ -390,7 +390,7 @@ class Reader:
         if self.word() in GRAINS and (self.word(1) == "by" or self.word() in ADVERB_GRAINS):
             return True
         best = before.senses[0]
-        valued = any(sense.quality >= 0.85 for sense in before.of_kind("value"))
+        valued = any(sense.quality >= ANY_FORM for sense in before.of_kind("value"))
         plain = best.kind in {"column", "measure"} and not (valued or before.of_kind("table") or self._points(before))
         return plain and not (found.of_kind("value") and _shares_column(before, found))
 
@@ -407,7 +407,7 @@ class Reader:
         """Whether a participle says what people did, though rows are called so, too: "customers ordered" and orders."""
         word = found.words[0] if len(found.words) == 1 else ""
         named = max((sense.quality for sense in found.of_kind("table")), default=0.0)
-        if not (word.endswith("ed") or word in PARTICIPLES) or named >= _NAMED:
+        if not (word.endswith("ed") or word in PARTICIPLES) or named >= NEARLY_NAME:
             return False
         tables = self.lexicon.catalog.tables
         return any(holds_people(tables[sense.table], self.lexicon) for sense in before.of_kind("table")[:1])
@@ -417,11 +417,11 @@ class Reader:
         if len(found.words) != 1:
             return False
         word = found.words[0]
-        if word.endswith("ed") and found.best < 0.97 and not found.of_kind("value"):
+        if word.endswith("ed") and found.best < NAME_OR_DEED and not found.of_kind("value"):
             return True
         question_verbs = {token.word for token in self.tokens[: found.start]} & {"did", "do", "does"}
-        known = stem(word) in VERB_NOUNS or (found.best < _NAMED and not found.of_kind("value"))
-        return bool(question_verbs) and known and singular(word) == word and found.best < 0.97
+        known = stem(word) in VERB_NOUNS or (found.best < NEARLY_NAME and not found.of_kind("value"))
+        return bool(question_verbs) and known and singular(word) == word and found.best < NAME_OR_DEED
 
     def is_yes_or_no(self, mention: Mention) -> bool:
         """Whether a mention can only be said of rows: "overdue" behind "loans", where that is a column of its own."""
@@ -449,13 +449,13 @@ def is_done(mention: Mention) -> bool:
 def is_verb(mention: Mention) -> bool:
     """Whether a mention is a verb in the past, and no name that the catalog spells so."""
     word = mention.words[-1] if mention.words else ""
-    return len(mention.words) == 1 and (word.endswith("ed") or word in PARTICIPLES) and mention.best < 0.95
+    return len(mention.words) == 1 and (word.endswith("ed") or word in PARTICIPLES) and mention.best < WHOLE_NAME
 
 
 def is_value_of_rows(value: Mention, rows: Mention) -> bool:
     """Whether a mention is exactly a value of the rows that the next one names: "annual permits"."""
-    tables = {sense.table for sense in rows.of_kind("table") if sense.quality >= _SURE}
-    return any(sense.quality >= _SURE and sense.table in tables for sense in value.of_kind("value"))
+    tables = {sense.table for sense in rows.of_kind("table") if sense.quality >= WHOLE_NAME}
+    return any(sense.quality >= WHOLE_NAME and sense.table in tables for sense in value.of_kind("value"))
 
 
 def _shares_column(one: Mention, other: Mention) -> bool:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from streamhouse.planner.check_repeats import repeated_sum
 from streamhouse.planner.language.draft import Compared, Draft, Figure
+from streamhouse.planner.language.levels import ANY_FORM
 from streamhouse.planner.language.lexicon import Lexicon, Mention
 from streamhouse.planner.language.listed_things import check_conditions_shared, check_listed, check_weighed
 from streamhouse.planner.language.mentions import mentions_of
@@ -14,7 +15,6 @@ from streamhouse.planner.language.shape import Shaped, shaped
 from streamhouse.planner.language.tokens import stems
 from streamhouse.planner.request import ColumnRef
 
-_LEAST_NAMED = 0.85  # how well a wish has to name a table for it to go before a part of it
 _PART = 3.0  # what the whole may cost more
 _MOST_BASES = 60
 _NEAR = 0.4  # costs that differ less mean that both tables are as good
@@ -113,7 +113,7 @@ def _whole_of(
     key = lexicon.catalog.tables[best].primary_key
     keys = [one for one in lexicon.keys.get(best, []) if one.columns == key and one.to in _above(best, lexicon)]
     for one in keys:
-        if _named(mentions, one.to) < _LEAST_NAMED or _named(mentions, best) >= _named(mentions, one.to):
+        if _named(mentions, one.to) < ANY_FORM or _named(mentions, best) >= _named(mentions, one.to):
             continue
         for shape in found[1:]:
             if shape.bench.base.name == one.to and shape.cost - found[0].cost < _PART:
@@ -129,7 +129,7 @@ def _has(table: str, error: NotPlacedError | RefusedError, mentions: list[Mentio
     if not isinstance(error, NotPlacedError):
         return False
     said = [mention for mention in mentions if mention.text == error.phrase]
-    return any(s.table == table and s.quality >= _LEAST_NAMED for mention in said for s in mention.senses)
+    return any(s.table == table and s.quality >= ANY_FORM for mention in said for s in mention.senses)
 
 
 def _named(mentions: list[Mention], table: str) -> float:

@@ -1,8 +1,8 @@
 """A thing behind a comma that only says which rows count: "lessons per instructor, learners from Millbank only"."""
 
+from streamhouse.planner.language.levels import NEARLY_NAME
 from streamhouse.planner.language.reader import Reader, is_done
 
-_SURE = 0.9  # how well words have to name a thing or a value
 _SAYING_OF = frozenset({"from", "who", "whose", "that", "which", "with", "without", "older", "younger", "on", "in"})
 
 
@@ -15,9 +15,9 @@ def restricts(reader: Reader, at: int) -> bool:
     here, reader.at = reader.at, at
     thing = reader.noun()
     end, reader.at = reader.at, here
-    if thing is None or not any(sense.quality >= _SURE for sense in thing.head.of_kind("table")):
+    if thing is None or not any(sense.quality >= NEARLY_NAME for sense in thing.head.of_kind("table")):
         return False
-    if any(sense.quality >= _SURE for mention in thing.around for sense in mention.of_kind("value")):
+    if any(sense.quality >= NEARLY_NAME for mention in thing.around for sense in mention.of_kind("value")):
         return True
     rest = [token.word for token in reader.tokens[end:] if token.kind != "symbol"]
     following = reader.lexicon.mention(reader.tokens, end)

@@ -6,6 +6,7 @@ It knows nothing of the rules that read the wish, so that a word which a rule to
 from decimal import Decimal
 
 from streamhouse.planner.language.draft import Draft, Noun
+from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.mentions import mentions_of
 from streamhouse.planner.language.shape import Shaped
 from streamhouse.planner.language.tokens import Token, singular, stem
@@ -369,12 +370,11 @@ def _which_things(words: list[str], draft: Draft, found: Shaped) -> str:
         return ""
     first = next((one for one in mentions_of(draft) if one.start == 1), None)
     senses = first.of_kind("table") if first is not None else ()
-    tables = {sense.table for sense in senses if sense.quality >= _SURE}
+    tables = {sense.table for sense in senses if sense.quality >= WHOLE_NAME}
     return words[1] if tables and block.base not in tables else ""
 
 
 _THING_AND_VERB = 3
-_SURE = 0.95  # how well a word has to name a table
 
 
 # -- comparisons ----------------------------------------------------------------------------------------------------

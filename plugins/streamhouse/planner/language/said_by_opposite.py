@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from streamhouse.planner.language.levels import LAST_WORD
 from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.tokens import Token, stem
 from streamhouse.planner.language.words import AGGREGATES, RATES, SHARES
@@ -11,7 +12,6 @@ _OPPOSITES = {
     "invalid": ("valid",), "incomplete": ("complete", "completed"), "unpunctual": ("punctual",),
     "irregular": ("regular",), "dishonoured": ("honoured",),
 }  # fmt: skip
-_KNOWN = 0.8  # how well the catalog has to know a word, so that it needs no opposite
 
 
 def with_opposites(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
@@ -30,12 +30,12 @@ def with_opposites(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, 
 
 def _is_known(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> bool:
     known = lexicon.mention(tokens, at, 1)
-    return known is not None and known.best >= _KNOWN
+    return known is not None and known.best >= LAST_WORD
 
 
 def _is_flag_of_one(word: str, lexicon: Lexicon) -> bool:
     """Whether a word names one column of yes or no, and nothing else."""
-    senses = [sense for sense in lexicon.meanings((stem(word),)) if sense.quality >= _KNOWN]
+    senses = [sense for sense in lexicon.meanings((stem(word),)) if sense.quality >= LAST_WORD]
     tables = lexicon.catalog.tables
     flags = {(s.table, s.column) for s in senses if s.column and tables[s.table].column(s.column).type == "boolean"}
     others = [s for s in senses if (s.table, s.column) not in flags]

@@ -14,6 +14,7 @@ from streamhouse.planner.language.flagged_rows import rows_of_flags
 from streamhouse.planner.language.group_conditions import counted_groups, entity_of_groups
 from streamhouse.planner.language.grouped import dimension_of
 from streamhouse.planner.language.having import having_of, split_clauses
+from streamhouse.planner.language.levels import NAME_OR_DEED, NEARLY_NAME
 from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.listing import listed_columns
 from streamhouse.planner.language.mentions import mentions_of
@@ -73,12 +74,12 @@ def _less_named(draft: Draft, lexicon: Lexicon, base: str) -> float:
     cost = 0.0
     for mention in mentions_of(draft):
         own = max((s.quality for s in mention.of_kind("table") if s.table == base), default=0.0)
-        exact = any(s.quality >= 0.97 and s.table != base for s in mention.of_kind("table"))
+        exact = any(s.quality >= NAME_OR_DEED and s.table != base for s in mention.of_kind("table"))
         if exact and 0 < own < 0.97:
             cost += (1 - own) * 10
     for word in draft.words:
         done = {s.table for noun in VERB_NOUNS.get(stem(word), ()) for s in lexicon.meanings(stems(noun))
-                if s.kind == "table" and s.quality >= 0.9}  # fmt: skip
+                if s.kind == "table" and s.quality >= NEARLY_NAME}  # fmt: skip
         if done and base not in done and (word.endswith("ed") or word in PARTICIPLES):
             cost += 1.5  # "books borrowed" are no holds
     return cost

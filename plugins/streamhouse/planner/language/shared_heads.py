@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
+from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.senses import Sense
 from streamhouse.planner.language.tokens import Token
 
-_EXACT = 0.95  # how well two words have to name a column
 _JOINS = frozenset({"and", "or", "&", ","})
 _FIRST, _LAST, _NAME = ("first", "last", "name")
 
@@ -38,7 +38,7 @@ def _shared(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> Token | Non
         return None
     other, head = tokens[joined], tokens[joined + 1]
     first, second = _columns(lexicon, tokens[at], head), _columns(lexicon, other, head)
-    alone = {sense.table for sense in lexicon.meanings((tokens[at].stem,)) if sense.quality >= _EXACT}
+    alone = {sense.table for sense in lexicon.meanings((tokens[at].stem,)) if sense.quality >= WHOLE_NAME}
     tables = {sense.table for sense in first} & {sense.table for sense in second}
     return head if tables - alone else None
 
@@ -46,7 +46,7 @@ def _shared(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> Token | Non
 def _columns(lexicon: Lexicon, one: Token, head: Token) -> list[Sense]:
     if one.kind != "word" or head.kind != "word":
         return []
-    return [s for s in lexicon.meanings((one.stem, head.stem)) if s.kind == "column" and s.quality >= _EXACT]
+    return [s for s in lexicon.meanings((one.stem, head.stem)) if s.kind == "column" and s.quality >= WHOLE_NAME]
 
 
 def _full_name(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> tuple[Token, ...]:

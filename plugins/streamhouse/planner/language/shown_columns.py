@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from streamhouse.planner.language.bench import Bench
 from streamhouse.planner.language.draft import Draft, Noun
 from streamhouse.planner.language.grouped import dimension_name
+from streamhouse.planner.language.levels import NEARLY_NAME
 from streamhouse.planner.language.lexicon import Lexicon, Mention
 from streamhouse.planner.language.listed_behind import columns_behind
 from streamhouse.planner.language.listing import OWN_TEXTS, Columns, unique_name
@@ -16,7 +17,6 @@ from streamhouse.planner.language.scope import is_number
 from streamhouse.planner.language.tokens import Token, singular
 from streamhouse.planner.request import ColumnRef, Dimension
 
-_NAMED = 0.9  # how well words have to name a column, or the things
 _OPENERS = (
     *(f"{asked} {being}".split() for asked in ("what", "which", "who") for being in ("is", "are", "was", "were")),
     *(
@@ -62,7 +62,8 @@ def _first_things(tokens: tuple[Token, ...], lexicon: Lexicon) -> list[str]:
     """The tables that the first of the things of a wish may be."""
     for at in range(len(tokens)):
         found = lexicon.mention(tokens, at)
-        senses = [sense for sense in found.of_kind("table") if sense.quality >= _NAMED] if found is not None else []
+        named = found.of_kind("table") if found is not None else ()
+        senses = [sense for sense in named if sense.quality >= NEARLY_NAME]
         if senses:
             return list(dict.fromkeys(sense.table for sense in senses))
     return []
@@ -76,7 +77,7 @@ def _columns_before(
     while True:
         at = _skip(tokens, at, _ARTICLES)
         found = lexicon.mention(tokens, at) if at < len(tokens) else None
-        if found is None or not any(sense.quality >= _NAMED for sense in found.of_kind("column")):
+        if found is None or not any(sense.quality >= NEARLY_NAME for sense in found.of_kind("column")):
             return None
         shown.append(found)
         at = found.end
@@ -90,7 +91,7 @@ def _columns_before(
     things = _things(tokens, at + 1, lexicon)
     if things is None:
         return None
-    tables = [sense.table for sense in things.of_kind("table") if sense.quality >= _NAMED]
+    tables = [sense.table for sense in things.of_kind("table") if sense.quality >= NEARLY_NAME]
     own = [_own(one, tables) for one in shown]
     columns = [one for one in own if one is not None]
     if len(columns) < len(own) or not _lists(tokens, begin, things, columns, lexicon):
@@ -120,15 +121,15 @@ def _things(tokens: tuple[Token, ...], start: int, lexicon: Lexicon) -> Mention 
         if tokens[at].word in _STOPS and not (at == start and tokens[at].word in {"each", "every"}):
             return None
         found = lexicon.mention(tokens, at)
-        if found is not None and any(sense.quality >= _NAMED for sense in found.of_kind("table")):
+        if found is not None and any(sense.quality >= NEARLY_NAME for sense in found.of_kind("table")):
             return found
     return None
 
 
 def _own(shown: Mention, tables: list[str]) -> Mention | None:
     """What words before "of" mean as columns of the things; None: they may be a figure, or name no column of them."""
-    senses = tuple(s for s in shown.of_kind("column") if s.table in tables and s.quality >= _NAMED)
-    figures = any(s.table in tables and s.quality >= _NAMED for s in shown.of_kind("measure"))
+    senses = tuple(s for s in shown.of_kind("column") if s.table in tables and s.quality >= NEARLY_NAME)
+    figures = any(s.table in tables and s.quality >= NEARLY_NAME for s in shown.of_kind("measure"))
     exact = [sense for sense in senses if sense.quality == max(one.quality for one in senses)]
     if figures or not exact or len({one.column for one in exact}) != 1:
         return None

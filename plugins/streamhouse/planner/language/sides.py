@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from streamhouse.planner.language.draft import Is, Noun, Time, When
+from streamhouse.planner.language.levels import ANY_FORM
 from streamhouse.planner.language.lexicon import Mention
 from streamhouse.planner.language.periods import read_period
 from streamhouse.planner.language.reader import Reader
@@ -70,6 +71,6 @@ def _value(reader: Reader) -> Mention | None:
 
 def _shared(one: Mention, other: Mention) -> tuple[tuple[str, str], ...]:
     """Columns that have both values."""
-    mine = {(s.table, s.column): s.value for s in one.of_kind("value") if s.quality >= 0.85}
+    mine = {(s.table, s.column): s.value for s in one.of_kind("value") if s.quality >= ANY_FORM}
     found = [(s.table, s.column) for s in other.of_kind("value") if mine.get((s.table, s.column), s.value) != s.value]
     return tuple(dict.fromkeys(found))

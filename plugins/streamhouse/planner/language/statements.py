@@ -21,6 +21,7 @@ from streamhouse.planner.language.draft import (
     Present,
     State,
 )
+from streamhouse.planner.language.levels import LAST_WORD, NEARLY_NAME
 from streamhouse.planner.language.lexicon import Lexicon, Mention
 from streamhouse.planner.language.numbers import Quantity
 from streamhouse.planner.language.periods import read_period
@@ -130,7 +131,7 @@ def _object(reader: Reader, verb: Noun) -> Noun:
     start = reader.at
     reader.skip({"any", "a", "an", "anything", "at", "all", "us", "with", "by"})
     found = reader.noun()
-    if found is not None and found.head.of_kind("table") and found.head.of_kind("table")[0].quality >= 0.8:
+    if found is not None and found.head.of_kind("table") and found.head.of_kind("table")[0].quality >= LAST_WORD:
         return found
     reader.at = start
     return verb
@@ -252,7 +253,7 @@ def _counts_years(reader: Reader, noun: Noun) -> bool:
         column = reader.lexicon.catalog.tables[sense.table].column(sense.column)
         found = read_period(reader.tokens, reader.at)
         hours = found is not None and bool(found[0].calendar)
-        if sense.quality >= 0.9 and is_number(column) and not is_year(column) and not hours:
+        if sense.quality >= NEARLY_NAME and is_number(column) and not is_year(column) and not hours:
             return True
     return False
 

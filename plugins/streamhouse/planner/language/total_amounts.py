@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from streamhouse.planner.catalog import CatalogColumn
 from streamhouse.planner.language.bench import unit_of_column
+from streamhouse.planner.language.levels import ANY_FORM
 from streamhouse.planner.language.lexicon import Lexicon, Mention
 from streamhouse.planner.language.scope import is_quantity
 from streamhouse.planner.language.tokens import Token
@@ -17,7 +18,6 @@ _GROUPING = frozenset({"per", "by", "each", "every"})
 _THERE = (("we", "have"), ("we", "had"), ("there", "are"))
 _OPENERS = frozenset({"the", "show", "give", "me", "list", "our", "all", "and", ",", "how", "much", "many"})
 _RATES = frozenset({"rate", "pct", "percent", "score", "per", "hourly", "level", "year", "age", "stars", "rating"})
-_KNOWN = 0.85  # how well a word has to name a number, and no other sort of thing
 
 
 def with_totals(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
@@ -43,10 +43,10 @@ def with_totals(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...
 
 def _is_amount(found: Mention, lexicon: Lexicon) -> bool:
     """Whether a word only names numbers that people add up."""
-    if any(sense.quality >= _KNOWN for sense in found.of_kind("table", "measure", "value")):
+    if any(sense.quality >= ANY_FORM for sense in found.of_kind("table", "measure", "value")):
         return False
     tables = lexicon.catalog.tables
-    columns = [tables[s.table].column(s.column) for s in found.of_kind("column") if s.quality >= _KNOWN]
+    columns = [tables[s.table].column(s.column) for s in found.of_kind("column") if s.quality >= ANY_FORM]
     return bool(columns) and all(is_quantity(one) and not _is_rate(one) for one in columns)
 
 

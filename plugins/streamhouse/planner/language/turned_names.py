@@ -2,10 +2,9 @@
 
 from dataclasses import replace
 
+from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.tokens import Token
-
-_SURE = 0.95  # how well both words have to name the measure
 
 
 def with_turned_names(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
@@ -15,12 +14,12 @@ def with_turned_names(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Toke
         if of.word != "from" or {figure.kind, thing.kind} != {"word"} or thing.text[:1].isupper():
             continue
         alone = lexicon.mention(tokens, at, 1)
-        if alone is not None and any(sense.quality >= _SURE for sense in alone.senses):
+        if alone is not None and any(sense.quality >= WHOLE_NAME for sense in alone.senses):
             continue
         both = lexicon.mention((thing, figure), 0)
         if both is None or both.end != len((thing, figure)):
             continue
-        named = {f"{s.table}.{s.measure}" for s in both.of_kind("measure") if s.quality >= _SURE}
+        named = {f"{s.table}.{s.measure}" for s in both.of_kind("measure") if s.quality >= WHOLE_NAME}
         if len(named) == 1 and both.senses[0].kind == "measure":
             name = named.pop()
             said = " ".join(token.text for token in (figure, of, thing))

@@ -3,9 +3,11 @@
 The rules that read a wish take the nearer reading. Here the answer is compared with the reading that was not taken.
 """
 
+from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.draft import Draft, Is, Noun, Present
+from streamhouse.planner.language.levels import ANY_FORM, LAST_WORD, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon, Sense
-from streamhouse.planner.language.mentions import mentions_of
+from streamhouse.planner.language.mentions import mentions_of, tables_named
 from streamhouse.planner.language.named_rows import names_rows
 from streamhouse.planner.language.place import is_participle
 from streamhouse.planner.language.shape import Shaped
@@ -13,21 +15,21 @@ from streamhouse.planner.language.tokens import Token, singular, stem
 from streamhouse.planner.language.words import GRAINS, ROLE_WORDS
 from streamhouse.planner.request import ColumnRef, Condition, Question, Related
 
-_EXACT = 0.95  # how well a word has to name a thing
 
-
-def value_of_two(tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
+def value_of_two(wish: AnsweredWish) -> Question | None:
     """A value of two columns, where no word says which: "boats in Red Sky", which is a boat and a yard."""
-    scope = found.bench.places.scope
-    sided = {id(value) for one in draft.filters if isinstance(one, Is) and (one.of is not None or one.cues)
+    scope = wish.scope
+    sided = {id(value) for one in wish.draft.filters if isinstance(one, Is) and (one.of is not None or one.cues)
              for value in one.values}  # fmt: skip
-    for mention in mentions_of(draft):
+    for mention in wish.mentions:
         senses = [
-            s for s in mention.of_kind("value") if s.quality >= max(mention.best, _EXACT) and s.table in scope.by_table
+            s
+            for s in mention.of_kind("value")
+            if s.quality >= max(mention.best, WHOLE_NAME) and s.table in scope.by_table
         ]
         tables = scope.lexicon.catalog.tables
         roots = {scope.root(*(tables[s.table].column(s.column).references or (s.table, s.column))): s for s in senses}
-        near = {singular(token.word) for token in tokens[max(mention.start - 3, 0) : mention.end + 2]}
+        near = {singular(token.word) for token in wish.tokens[max(mention.start - 3, 0) : mention.end + 2]}
         if len({table for table, _ in roots}) < 2 or id(mention) in sided or any(_is_said(one, near) for one in senses):
             continue
         choices = tuple(f"{s.column.replace('_', ' ')} '{s.value}'" for s in roots.values())
@@ -43,55 +45,53 @@ def _is_said(sense: Sense, near: set[str]) -> bool:
     return bool(({singular(part) for part in sense.column.split("_")} - things) & near)
 
 
-def own_or_joined(tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
+def own_or_joined(wish: AnsweredWish) -> Question | None:
     """A column of a joined table, where the rows have one that ends so: "state" of a customer, or of the bill."""
-    base, scope = found.bench.base, found.bench.places.scope
+    base, scope = wish.base, wish.scope
     joined = {(scope.reaches[one.of.role].table.name, one.of.column)
-              for one in (*found.block.dimensions, *found.block.columns)
+              for one in (*wish.block.dimensions, *wish.block.columns)
               if isinstance(one.of, ColumnRef) and one.of.role in scope.reaches and one.of.role}  # fmt: skip
-    if not joined or found.block.inner is not None:
+    if not joined or wish.block.inner is not None:
         return None
-    mentions = mentions_of(draft)
-    named = {s.table for one in mentions for s in one.of_kind("table") if s.quality >= _EXACT}
-    for mention in mentions:
+    for mention in wish.mentions:
         taken = [s for s in mention.of_kind("column") if (s.table, s.column) in joined]
-        if not taken or taken[0].table in named or len(mention.words) != 1:
+        if not taken or taken[0].table in wish.things or len(mention.words) != 1:
             continue
         word = singular(mention.words[0])
         own = [
             c.name for c in base.columns if c.name != word and c.name.split("_")[-1] == word and c.references is None
         ]
-        if own and not {stem(part) for part in own[0].split("_")[:-1]} & {stem(token.word) for token in tokens}:
+        if own and not {stem(part) for part in own[0].split("_")[:-1]} & {stem(token.word) for token in wish.tokens}:
             choices = (own[0].replace("_", " "), f"{word} of the {singular(taken[0].table.split('.')[1])}")
             text = f"'{mention.text}' may mean {base.name}.{own[0]} or {taken[0].table}.{taken[0].column}: which one?"
             return Question(text=text, phrase=mention.text, choices=choices)
     return None
 
 
-def thing_or_column(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
+def thing_or_column(wish: AnsweredWish) -> Question | None:
     """A word that names a table, and as well another column of the rows: "sail types" as rows, or by their type."""
-    base, scope = found.bench.base, found.bench.places.scope
-    shown = _shown(found)
-    for mention in mentions_of(draft):
-        tables = {s.table for s in mention.of_kind("table") if s.quality >= _EXACT}
-        columns = [s for s in mention.of_kind("column") if s.quality >= _EXACT and s.table in scope.by_table]
+    base, scope = wish.base, wish.scope
+    shown = wish.shown
+    for mention in wish.mentions:
+        tables = tables_named([mention], WHOLE_NAME)
+        columns = [s for s in mention.of_kind("column") if s.quality >= WHOLE_NAME and s.table in scope.by_table]
         if not tables or not columns or mention.of_kind("measure"):
             continue
-        rivals = [s for s in columns if _is_text(s, found) and not _is_key_to(s, tables, found)]
+        rivals = [s for s in columns if _is_text(s, wish.found) and not _is_key_to(s, tables, wish.found)]
         taken = any((s.table, s.column) in shown for s in rivals)
         summed = any(isinstance(one.of, ColumnRef) and any(s.column == one.of.column for s in columns)
-                     for one in found.block.measures)  # fmt: skip
-        if rivals and not (taken or summed) and rivals[0].table in {base.name, *tables} and _stands_for(tables, found):
+                     for one in wish.block.measures)  # fmt: skip
+        if rivals and not (taken or summed) and rivals[0].table in {base.name, *tables} and _stands_for(tables, wish):
             sense = rivals[0]
             text = f"'{mention.text}': rows of {min(tables)}, or {sense.table}.{sense.column}?"
             return Question(text=text, phrase=mention.text, choices=())
     return None
 
 
-def _stands_for(tables: set[str], found: Shaped) -> bool:
+def _stands_for(tables: set[str], wish: AnsweredWish) -> bool:
     """Whether the key of one of some tables is shown, or a column that points to it."""
-    catalog = found.bench.places.scope.lexicon.catalog.tables
-    for table, name in _shown(found):
+    catalog = wish.scope.lexicon.catalog.tables
+    for table, name in wish.shown:
         target = catalog[table].column(name).references
         if (table in tables and name in catalog[table].primary_key) or (target is not None and target[0] in tables):
             return True
@@ -109,15 +109,15 @@ def _is_key_to(sense: Sense, tables: set[str], found: Shaped) -> bool:
     return sense.column in table.primary_key or (target is not None and target[0] in tables)
 
 
-def counted_otherwise(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
+def counted_otherwise(wish: AnsweredWish) -> Question | None:
     """Values of a column that are counted for a word that names other rows: "trips" by the numbers of tickets."""
-    base = found.bench.base
-    for measure in found.block.measures if found.block.inner is None else ():
+    base = wish.base
+    for measure in wish.block.measures if wish.block.inner is None else ():
         if measure.function != "count distinct" or not isinstance(measure.of, ColumnRef) or measure.of.role:
             continue
         target = base.column(measure.of.column).references
-        for mention in mentions_of(draft):
-            tables = {s.table for s in mention.of_kind("table") if s.quality >= _EXACT}
+        for mention in wish.mentions:
+            tables = tables_named([mention], WHOLE_NAME)
             own = [s for s in mention.of_kind("column") if (s.table, s.column) == (base.name, measure.of.column)]
             if tables and own and base.name not in tables and target is None:
                 text = f"'{mention.text}': rows of {min(tables)}, or {base.name}.{measure.of.column}?"
@@ -125,38 +125,38 @@ def counted_otherwise(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -
     return None
 
 
-def counted_elsewhere(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
+def counted_elsewhere(wish: AnsweredWish) -> Question | None:
     """Things counted where rows point to them, although the word names the things better: only some have such rows."""
-    base, mentions = found.bench.base, mentions_of(draft)
-    for measure in found.block.measures if found.block.inner is None else ():
+    base, mentions = wish.base, wish.mentions
+    for measure in wish.block.measures if wish.block.inner is None else ():
         if measure.function != "count distinct" or not isinstance(measure.of, ColumnRef) or measure.of.role:
             continue
         target = base.column(measure.of.column).references
         for mention in mentions if target is not None else ():
             named = {s.table: s.quality for s in reversed(mention.of_kind("table"))}
             things, rows = named.get(target[0] if target else "", 0.0), named.get(base.name, 0.0)
-            others = (s for one in mentions if one is not mention for s in one.senses if s.quality >= _NAMED)
+            others = (s for one in mentions if one is not mention for s in one.senses if s.quality >= LAST_WORD)
             if 0 < rows < things and not any(s.table == base.name for s in others):
                 text = f"'{mention.text}': all of {target[0] if target else ''}, or those with rows of {base.name}?"
                 return Question(text=text, phrase=mention.text)
     return None
 
 
-def lacking_things(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
+def lacking_things(wish: AnsweredWish) -> Question | None:
     """Things without something, read from rows that only link the two: "parts not in any order" by rows of orders."""
-    block, base = found.block, found.bench.base
+    block, base = wish.block, wish.base
     if block.inner is not None:
         return None
     counts_rows = any(one.of is None for one in block.measures)
-    linked = not counts_rows and _of_others(found) and not _named_first(draft, base.name)
+    linked = not counts_rows and _of_others(wish.found) and not _named_first(wish)
     for one in block.filters:
         if isinstance(one, Condition) and one.operator in _DENIED and isinstance(one.left, ColumnRef):
             key = one.operator == "is null" and not one.left.role and one.left.column in base.primary_key
-            if key or (linked and _is_elsewhere(one.left, found)):
+            if key or (linked and _is_elsewhere(one.left, wish.found)):
                 said = f"{one.left.column} {one.operator} {' or '.join(map(str, one.values))}".strip()
                 text = f"'{said}': a row of {base.name} that is so, or none of a thing's rows that is otherwise?"
                 return Question(text=text, phrase="")
-        if isinstance(one, Related) and not one.exists and not _denied(one, draft, base.name):
+        if isinstance(one, Related) and not one.exists and not _denied(one, wish.draft, base.name):
             return Question(text=f"what is not there: rows of {one.table}, or of something else?", phrase="")
     return None
 
@@ -164,11 +164,11 @@ def lacking_things(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Q
 _DENIED = frozenset({"is null", "<>", "not in"})
 
 
-def _named_first(draft: Draft, table: str) -> bool:
+def _named_first(wish: AnsweredWish) -> bool:
     """Whether a wish names rows before what it denies of them: "guests with bookings that have no payment"."""
-    denied = [one for one in draft.filters if (isinstance(one, Present) and not one.present) or _is_denied(one)]
+    denied = [one for one in wish.draft.filters if (isinstance(one, Present) and not one.present) or _is_denied(one)]
     starts = [mention.start for one in denied for mention in mentions_of(one)]
-    rows = [one.start for one in mentions_of(draft) if any(s.table == table and s.quality >= _EXACT
+    rows = [one.start for one in wish.mentions if any(s.table == wish.base.name and s.quality >= WHOLE_NAME
                                                            for s in one.of_kind("table", "measure"))]  # fmt: skip
     return bool(rows) and (not starts or min(rows) < min(starts) or min(rows) - 1 in starts)
 
@@ -208,35 +208,33 @@ def _denied(related: Related, draft: Draft, base: str) -> bool:
     nouns = [one.noun for one in draft.filters if isinstance(one, Present) and not one.present]
     for noun in nouns:
         mentions = (noun.head, *noun.around) if isinstance(noun, Noun) else ()
-        tables = {s.table for m in mentions for s in m.of_kind("table") if s.quality >= _EXACT}
+        tables = tables_named(mentions, WHOLE_NAME)
         if base not in tables or related.table in tables or any(is_participle(m) for m in mentions):
             return True
-        if any(s.table == related.table and s.quality > _EXACT for m in mentions for s in m.senses):
+        if any(s.table == related.table and s.quality > WHOLE_NAME for m in mentions for s in m.senses):
             return True
     return not nouns
 
 
-def rows_of_links(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
+def rows_of_links(wish: AnsweredWish) -> Question | None:
     """A list of things by rows that the wish does not name: "towns of boats with 3 cabins" by the trips of boats."""
-    block, base = found.block, found.bench.base
-    if block.measures or block.derived or block.inner is not None or block.pick is not None or found.ranking:
+    block, base = wish.block, wish.base
+    if block.measures or block.derived or block.inner is not None or block.pick is not None or wish.found.ranking:
         return None
-    if not (block.columns or block.dimensions) or not _of_others(found):
+    if not (block.columns or block.dimensions) or not _of_others(wish.found):
         return None
-    weak = all(
-        s.quality < _NAMED + 0.05 for one in mentions_of(draft) for s in one.of_kind("table") if s.table == base.name
-    )
-    own = any(s.table == base.name and base.column(s.column).references is None and s.quality >= _NAMED
-              for one in mentions_of(draft) for s in one.of_kind("column", "value"))  # fmt: skip
-    if names_rows(draft, found) and (not weak or own):
+    weak = all(s.quality <= ANY_FORM for one in wish.mentions for s in one.of_kind("table") if s.table == base.name)
+    own = any(s.table == base.name and base.column(s.column).references is None and s.quality >= LAST_WORD
+              for one in wish.mentions for s in one.of_kind("column", "value"))  # fmt: skip
+    if names_rows(wish) and (not weak or own):
         return None
-    scope = found.bench.places.scope
-    needed = {table for table, _ in _shown(found)} | {
+    scope = wish.scope
+    needed = {table for table, _ in wish.shown} | {
         scope.reaches[one.left.role].table.name
         for one in block.filters
         if isinstance(one, Condition) and isinstance(one.left, ColumnRef)
     }
-    pointed = (base.column(name).references for table, name in _shown(found) if table == base.name)
+    pointed = (base.column(name).references for table, name in wish.shown if table == base.name)
     needed = (needed - {base.name}) | {target[0] for target in pointed if target is not None}
     if not any(needed <= _reached_from(table, scope.lexicon) for table in scope.by_table if table != base.name):
         return None  # the rows are what links the tables
@@ -244,32 +242,26 @@ def rows_of_links(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Qu
     return Question(text=text, phrase="")
 
 
-def needless_rows(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
+def needless_rows(wish: AnsweredWish) -> Question | None:
     """Rows that no word names, where all that is said fits the table that one names: "town of the yard named Gull"."""
-    block, base = found.block, found.bench.base
-    mentions = mentions_of(draft)
-    if block.measures or block.derived or block.inner is not None or found.ranking is not None:
+    block, base = wish.block, wish.base
+    mentions = wish.mentions
+    if block.measures or block.derived or block.inner is not None or wish.found.ranking is not None:
         return None
-    if any(s.table == base.name and s.quality >= _NAMED for one in mentions for s in one.of_kind("table", "measure")):
+    if base.name in tables_named(mentions, LAST_WORD, "table", "measure"):
         return None
-    named = {s.table for one in mentions for s in one.of_kind("table") if s.quality >= _EXACT} & set(
-        found.bench.places.scope.by_table
-    )
-    for table in sorted(named):
-        if all(any(s.table == table and s.quality >= _EXACT for s in one.senses) for one in mentions):
+    for table in sorted(wish.things & set(wish.scope.by_table)):
+        if all(any(s.table == table and s.quality >= WHOLE_NAME for s in one.senses) for one in mentions):
             return Question(text=f"of {table} alone, or of rows of {base.name}?", phrase="")
     return None
 
 
-_NAMED = 0.8  # how well a word may name rows
-
-
-def weakly_joined(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
+def weakly_joined(wish: AnsweredWish) -> Question | None:
     """A column of a table that no word names, by a part of its name: "description of the trip" by that of its area."""
-    scope = found.bench.places.scope
-    mentions = mentions_of(draft)
-    named = {s.table for one in mentions for s in one.senses if s.quality >= _NAMED}
-    for one in (*found.block.dimensions, *found.block.columns):
+    scope = wish.scope
+    mentions = wish.mentions
+    named = {s.table for one in mentions for s in one.senses if s.quality >= LAST_WORD}
+    for one in (*wish.block.dimensions, *wish.block.columns):
         if not isinstance(one.of, ColumnRef) or not one.of.role or one.of.role not in scope.reaches:
             continue
         table = scope.reaches[one.of.role].table.name
@@ -282,12 +274,12 @@ def weakly_joined(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Qu
     return None
 
 
-def column_of_another(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
+def column_of_another(wish: AnsweredWish) -> Question | None:
     """A column that the table named beside it does not have: "names of yards" by the names of the boats in them."""
-    lexicon = found.bench.places.scope.lexicon
-    shown = _shown(found)
-    for noun in draft.nouns:
-        beside = {s.table for one in noun.around for s in one.of_kind("table") if s.quality >= _EXACT}
+    lexicon = wish.scope.lexicon
+    shown = wish.shown
+    for noun in wish.draft.nouns:
+        beside = tables_named(noun.around, WHOLE_NAME)
         taken = [s for s in noun.head.of_kind("column") if (s.table, s.column) in shown]
         general = len(noun.head.words) == 1 and singular(noun.head.words[0]) in _GENERAL
         if not beside or not taken or not general:
@@ -314,29 +306,21 @@ def _reached_from(table: str, lexicon: Lexicon) -> set[str]:
     return reached
 
 
-def _shown(found: Shaped) -> set[tuple[str, str]]:
-    """Table and column of all that is shown or grouped by."""
-    reaches = found.bench.places.scope.reaches
-    columns = (*found.block.dimensions, *found.block.columns) if found.block.inner is None else ()
-    return {(reaches[one.of.role].table.name, one.of.column) for one in columns
-            if isinstance(one.of, ColumnRef) and one.of.role in reaches}  # fmt: skip
-
-
-def column_of_named(tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
+def column_of_named(wish: AnsweredWish) -> Question | None:
     """A column of rows that no word names, where a named table has it, too: "county of the yard" by its boats."""
-    scope = found.bench.places.scope
-    mentions = mentions_of(draft)
-    named = {s.table for one in mentions for s in one.of_kind("table", "measure") if s.quality >= _NAMED}
-    where = {s.table for one in mentions for s in one.of_kind("table") if _says_where(tokens, one.start)}
+    scope = wish.scope
+    mentions = wish.mentions
+    named = tables_named(mentions, LAST_WORD, "table", "measure")
+    where = {s.table for one in mentions for s in one.of_kind("table") if _says_where(wish.tokens, one.start)}
     for mention in mentions:
         senses = mention.of_kind("column")
-        taken = [s for s in senses if (s.table, s.column) in _shown(found) and s.table not in named]
+        taken = [s for s in senses if (s.table, s.column) in wish.shown and s.table not in named]
         others = [
             s
             for s in senses
             if s.table in (named - where) & set(scope.by_table) and taken and s.quality >= taken[0].quality
         ]
-        if others and not _same_values(taken[0], others[0], found):
+        if others and not _same_values(taken[0], others[0], wish.found):
             one, other = (f"{s.table}.{s.column}" for s in (taken[0], others[0]))
             return Question(text=f"'{mention.text}' may mean {other} or {one}: which one?", phrase=mention.text)
     return None
@@ -357,21 +341,21 @@ def _same_values(one: Sense, other: Sense, found: Shaped) -> bool:
     return targets[0] == targets[1] or scope.root(*places[0]) == scope.root(*places[1])
 
 
-def partly_named(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
+def partly_named(wish: AnsweredWish) -> Question | None:
     """One more thing to show that only is a part of the name of the rows: "all sails and their types"."""
-    listed = [one for one in draft.nouns if one.listed and not one.predicate]
-    for noun in listed[1:] if not (found.block.measures or found.block.derived) else ():
+    listed = [one for one in wish.draft.nouns if one.listed and not one.predicate]
+    for noun in listed[1:] if not (wish.block.measures or wish.block.derived) else ():
         senses = noun.head.senses
-        if noun.head.best < _EXACT and all(s.kind == "table" for s in senses) and not noun.around:
-            text = f"'{noun.text}': which column of {found.bench.base.name}?"
+        if noun.head.best < WHOLE_NAME and all(s.kind == "table" for s in senses) and not noun.around:
+            text = f"'{noun.text}': which column of {wish.base.name}?"
             return Question(text=text, phrase=noun.text)
     return None
 
 
-def period_or_column(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
+def period_or_column(wish: AnsweredWish) -> Question | None:
     """A word for a period that is another word for a column, too: "per quarter", where a part of a town is one."""
-    scope, shown = found.bench.places.scope, _shown(found)
-    for mention in mentions_of(draft):
+    scope, shown = wish.scope, wish.shown
+    for mention in wish.mentions:
         word = mention.words[0] if len(mention.words) == 1 else ""
         for sense in mention.of_kind("column") if GRAINS.get(word) is not None else ():
             column = scope.lexicon.catalog.tables[sense.table].column(sense.column)

@@ -6,15 +6,15 @@ rules that read the wish, so it is asked back.
 
 from collections.abc import Iterable, Iterator
 
-from streamhouse.planner.language.draft import Draft, Noun
+from streamhouse.planner.language.answered_wish import AnsweredWish
+from streamhouse.planner.language.draft import Noun
+from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Mention
-from streamhouse.planner.language.mentions import mentions_of
-from streamhouse.planner.language.shape import Shaped
+from streamhouse.planner.language.mentions import tables_named
 from streamhouse.planner.language.tokens import Token, singular
 from streamhouse.planner.language.words import AGGREGATES, COMPARATIVES, SUPERLATIVES
 from streamhouse.planner.request import ColumnRef, Condition, Dimension, Measure, Question
 
-_EXACT = 0.95  # how well a word has to name rows
 _SUMS = frozenset(
     """total totals sum sums altogether together combined overall cumulative cumulated summed aggregate all in-total
     per each every""".split()
@@ -34,19 +34,19 @@ _NOT_ENTITIES = frozenset({"and", "or", ","})
 _SKIPPED = frozenset({"a", "an", "any", "some", "at", "least", "one", "the"})
 
 
-def total_of_rows(tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
+def total_of_rows(wish: AnsweredWish) -> Question | None:
     """A total that decides although rows are named: "sizes of flats with more than 3 rooms" by all rooms of a size."""
-    block, base = found.block, found.bench.base
-    words = {token.word for token in tokens}
+    block, base = wish.block, wish.base
+    words = {token.word for token in wish.tokens}
     if block.inner is not None or words & _SUMS or _is_row(block.dimensions, base.primary_key):
         return None
-    ranked = found.ranking.by if found.ranking is not None else ""
+    ranked = wish.found.ranking.by if wish.found.ranking is not None else ""
     bounds = {one.left for one in block.having if isinstance(one, Condition) and isinstance(one.left, str)}
     for measure in block.measures:
         summed = measure.function == "sum" and measure.named is None and isinstance(measure.of, ColumnRef)
         if not summed or measure.of.role or not (measure.name == ranked or measure.name in bounds):  # type: ignore[union-attr]
             continue
-        rows = _rows_compared(tokens, draft, base.name)
+        rows = _rows_compared(wish)
         if rows is not None:
             group = ", ".join(one.name for one in block.dimensions) or "group"
             text = f"'{rows.text}': is {measure.of.column} of each of them meant, or the total for each {group}?"  # type: ignore[union-attr]
@@ -60,13 +60,13 @@ def _is_row(dimensions: Iterable[Dimension], key: tuple[str, ...]) -> bool:
     return bool(key) and set(key) <= names
 
 
-def _rows_compared(tokens: tuple[Token, ...], draft: Draft, base: str) -> Mention | None:
+def _rows_compared(wish: AnsweredWish) -> Mention | None:
     """The words for rows of the base of which a number is said next: "flats" of "flats with more than 3 rooms"."""
-    tables = [one for one in mentions_of(draft) if any(s.quality >= _EXACT for s in one.of_kind("table"))]
+    tables = [one for one in wish.mentions if tables_named([one], WHOLE_NAME)]
     for mention in tables:
-        if not any(s.table == base and s.quality >= _EXACT for s in mention.of_kind("table")):
+        if wish.base.name not in tables_named([mention], WHOLE_NAME):
             continue
-        behind = [token.word for token in tokens[mention.end : mention.end + _NEAR]]
+        behind = [token.word for token in wish.tokens[mention.end : mention.end + _NEAR]]
         if not behind or behind[0] not in _LINKS:
             continue
         decides = next((n for n, word in enumerate(behind) if word in SUPERLATIVES or word in COMPARATIVES), None)
@@ -81,12 +81,12 @@ def _rows_compared(tokens: tuple[Token, ...], draft: Draft, base: str) -> Mentio
 _NEAR = 6
 
 
-def uncounted(tokens: tuple[Token, ...], _draft: Draft, found: Shaped) -> Question | None:
+def uncounted(wish: AnsweredWish) -> Question | None:
     """A number of values that no word asks for: "the skipper with the highest rank" by how many ranks there are."""
-    words = {token.word for token in tokens}
-    if found.block.inner is not None or _COUNTS & words:
+    words = {token.word for token in wish.tokens}
+    if wish.block.inner is not None or _COUNTS & words:
         return None
-    for measure in _counts(found.block.measures):
+    for measure in _counts(wish.block.measures):
         if isinstance(measure.of, ColumnRef) and not words & _ONCE:
             name = measure.of.column
             text = f"'{name}': how many there are, or each of them?"
@@ -94,20 +94,20 @@ def uncounted(tokens: tuple[Token, ...], _draft: Draft, found: Shaped) -> Questi
     return None
 
 
-def different_ones(tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
+def different_ones(wish: AnsweredWish) -> Question | None:
     """Values that are counted, where they may be to be shown: "different colours and the average price"."""
-    words = [token.word for token in tokens]
-    counted = [one for one in found.block.measures if one.function == "count distinct" and one.named is None]
+    words = [token.word for token in wish.tokens]
+    counted = [one for one in wish.block.measures if one.function == "count distinct" and one.named is None]
     places = [at for at, word in enumerate(words) if word in _ONCE]
-    if not counted or not places or found.block.inner is not None or any(_is_counted(words, at) for at in places):
+    if not counted or not places or wish.block.inner is not None or any(_is_counted(words, at) for at in places):
         return None
-    base = found.bench.base
+    base = wish.base
     for measure in counted:
         of = measure.of
         own = isinstance(of, ColumnRef) and not of.role
         column = base.column(of.column) if own else None  # type: ignore[union-attr]
         thing = column is None or column.references is not None or column.name in base.primary_key
-        if not thing or not draft.groups:
+        if not thing or not wish.draft.groups:
             said = " ".join(words[places[0] : places[0] + 2])
             text = f"'{said}': how many there are, or a row for each of them?"
             return Question(text=text, phrase=said, choices=(f"number of {said}", f"per {singular(said.split()[-1])}"))
@@ -127,20 +127,20 @@ def _counts(measures: Iterable[Measure]) -> Iterator[Measure]:
     yield from (one for one in measures if one.named is None and one.function.startswith("count"))
 
 
-def ranked_in_groups(tokens: tuple[Token, ...], _draft: Draft, found: Shaped) -> Question | None:
+def ranked_in_groups(wish: AnsweredWish) -> Question | None:
     """The best of each group, where no word asks for groups: "names of the 3 ships with the highest speed"."""
-    words = {token.word for token in tokens}
-    if found.ranking is None or not found.ranking.per or words & _EACH:
+    words = {token.word for token in wish.tokens}
+    if wish.found.ranking is None or not wish.found.ranking.per or words & _EACH:
         return None
-    per = ", ".join(found.ranking.per)
-    text = f"the best {found.ranking.count} of all, or of each {per}?"
+    per = ", ".join(wish.found.ranking.per)
+    text = f"the best {wish.found.ranking.count} of all, or of each {per}?"
     return Question(text=text, phrase="", choices=(f"of each {per}",))
 
 
-def total_of_what(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
+def total_of_what(wish: AnsweredWish) -> Question | None:
     """As in "total amount of invoices": their number, or a number that they have?"""
-    counts = [one for one in _counts(found.block.measures) if one.of is None]
-    for figure in draft.figures:
+    counts = [one for one in _counts(wish.block.measures) if one.of is None]
+    for figure in wish.draft.figures:
         words = figure.phrase.lower().split()
         asked = figure.function == "sum" and isinstance(figure.noun, Noun) and set(words) & {"amount", "value", "sum"}
         if asked and counts:
@@ -149,22 +149,22 @@ def total_of_what(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Qu
     return None
 
 
-def numbers_of(tokens: tuple[Token, ...], _draft: Draft, found: Shaped) -> Question | None:
+def numbers_of(wish: AnsweredWish) -> Question | None:
     """As in "the numbers of our flights": how many there are, or the number that each has?"""
-    words = [token.word for token in tokens]
+    words = [token.word for token in wish.tokens]
     at = next((n for n in range(len(words) - 1) if words[n : n + 2] == ["numbers", "of"]), None)
-    if at is None or not any(one.of is None for one in _counts(found.block.measures)) or "and" in words[at:]:
+    if at is None or not any(one.of is None for one in _counts(wish.block.measures)) or "and" in words[at:]:
         return None
     said = "numbers of"
     return Question(text=f"'{said}': how many there are, or the number that each of them has?", phrase=said,
                     choices=("number of",))  # fmt: skip
 
 
-def one_row_or_all(_tokens: tuple[Token, ...], _draft: Draft, found: Shaped) -> Question | None:
+def one_row_or_all(wish: AnsweredWish) -> Question | None:
     """A value, and another one that is denied, of one column: "in the choir but not in the band"."""
-    equal = {repr(one.left): one for one in found.block.filters
+    equal = {repr(one.left): one for one in wish.block.filters
              if isinstance(one, Condition) and one.operator in {"=", "in"} and one.other is None}  # fmt: skip
-    for one in found.block.filters:
+    for one in wish.block.filters:
         if isinstance(one, Condition) and one.operator in {"<>", "not in"} and repr(one.left) in equal:
             other = equal[repr(one.left)]
             if set(one.values) & set(other.values):
@@ -178,17 +178,17 @@ def _said(one: Condition) -> str:
     return " or ".join(map(str, one.values))
 
 
-def rows_of_owners(tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
+def rows_of_owners(wish: AnsweredWish) -> Question | None:
     """Rows of what things have, where the things are asked for: "names of owners that live here and have a boat"."""
-    block, base = found.block, found.bench.base
+    block, base = wish.block, wish.base
     if block.measures or block.inner is not None or block.pick is not None or not block.columns:
         return None
-    named = [one for one in mentions_of(draft) if any(s.table == base.name for s in one.of_kind("table"))]
+    named = [one for one in wish.mentions if any(s.table == base.name for s in one.of_kind("table"))]
     if not named or any(
         s.table == base.name for s in named[0].of_kind("value", "column") if s.quality >= named[0].best
     ):
         return None
-    if all(_is_owned(tokens, one.start) for one in named) and _shows_others(block.columns):
+    if all(_is_owned(wish.tokens, one.start) for one in named) and _shows_others(block.columns):
         text = f"'{named[0].text}': a row for each of them, or each thing once that has one?"
         return Question(text=text, phrase=named[0].text)
     return None
@@ -206,25 +206,25 @@ def _shows_others(columns: Iterable[Dimension]) -> bool:
     return any(isinstance(one.of, ColumnRef) and one.of.role for one in columns)
 
 
-def counted_although_listed(_tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
+def counted_although_listed(wish: AnsweredWish) -> Question | None:
     """One number, where things are to be listed: "files with more than 1 copy; list file and number of copies"."""
-    listed = [one for one in draft.nouns if one.listed and not one.predicate]
-    if found.block.inner is None or found.block.dimensions or not (draft.listing and listed):
+    listed = [one for one in wish.draft.nouns if one.listed and not one.predicate]
+    if wish.block.inner is None or wish.block.dimensions or not (wish.draft.listing and listed):
         return None
-    counts = [one for one in found.block.measures if one.function == "count"]
-    if len(counts) != len(found.block.measures):
+    counts = [one for one in wish.block.measures if one.function == "count"]
+    if len(counts) != len(wish.block.measures):
         return None
     text = f"'{listed[0].text}': a row for each of them, or how many there are?"
     return Question(text=text, phrase=listed[0].text)
 
 
-def across_things(tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
+def across_things(wish: AnsweredWish) -> Question | None:
     """As in "total balance across accounts": a row for each, or all together?"""
-    for at, token in enumerate(tokens[:-1]):
-        if token.word != "across" or not found.block.dimensions or tokens[at + 1].word in {"each", "every"}:
+    for at, token in enumerate(wish.tokens[:-1]):
+        if token.word != "across" or not wish.block.dimensions or wish.tokens[at + 1].word in {"each", "every"}:
             continue
-        near = [one for figure in draft.figures for one in figure.near]
-        groups = [one for one in (*draft.groups, *near) if isinstance(one, Noun)]
+        near = [one for figure in wish.draft.figures for one in figure.near]
+        groups = [one for one in (*wish.draft.groups, *near) if isinstance(one, Noun)]
         first = next((one for one in groups if min(m.start for m in (one.head, *one.around)) <= at + 2), None)
         words = first.head.words if first is not None and first.head.of_kind("table") else ()
         if first is not None and words and singular(words[-1]) != words[-1]:
@@ -235,9 +235,9 @@ def across_things(tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Que
     return None
 
 
-def count_of_one(_tokens: tuple[Token, ...], _draft: Draft, found: Shaped) -> Question | None:
+def count_of_one(wish: AnsweredWish) -> Question | None:
     """A count for each row, which is always one: "the part with the least amount" by how many amounts it has."""
-    block, base = found.block, found.bench.base
+    block, base = wish.block, wish.base
     if block.inner is not None or not _is_row(block.dimensions, base.primary_key):
         return None
     for one in _counts(block.measures):
@@ -248,12 +248,12 @@ def count_of_one(_tokens: tuple[Token, ...], _draft: Draft, found: Shaped) -> Qu
     return None
 
 
-def bound_of_what(tokens: tuple[Token, ...], _draft: Draft, found: Shaped) -> Question | None:
+def bound_of_what(wish: AnsweredWish) -> Question | None:
     """A bare number of things that was read of their count: "number of people who are under 40 per town"."""
-    counts = {one.name for one in _counts(found.block.measures)}
-    if not any(isinstance(one, Condition) and one.left in counts for one in found.block.having):
+    counts = {one.name for one in _counts(wish.block.measures)}
+    if not any(isinstance(one, Condition) and one.left in counts for one in wish.block.having):
         return None
-    words = [token.word for token in tokens]
+    words = [token.word for token in wish.tokens]
     if not {"number", "many", "count"} & set(words):
         return None
     for at in range(len(words) - 2):
@@ -261,7 +261,7 @@ def bound_of_what(tokens: tuple[Token, ...], _draft: Draft, found: Shaped) -> Qu
         if words[at] not in _IS or not bare:
             continue
         end = at + 2 + (words[at + 2] == "than")
-        if end < len(words) and tokens[end].kind == "number" and (words[end + 1 : end + 2] or [""])[0] in _ENDS:
+        if end < len(words) and wish.tokens[end].kind == "number" and (words[end + 1 : end + 2] or [""])[0] in _ENDS:
             said = " ".join(words[at + 1 : end + 1])
             return Question(text=f"'{said}': how many there are, or which number of each?", phrase=said)
     return None
@@ -272,13 +272,13 @@ _IS = frozenset({"is", "are", "was", "were"})
 _ENDS = frozenset({"", "?", ".", ",", "for", "per", "in", "by", "of", "and", "at", "on", "with"})
 
 
-def said_twice(tokens: tuple[Token, ...], _draft: Draft, _found: Shaped) -> Question | None:
+def said_twice(wish: AnsweredWish) -> Question | None:
     """As in "friends of friends": the second time is other rows, which an answer by one of them lacks."""
-    for at in range(len(tokens) - 2):
-        first, last = tokens[at], tokens[at + 2]
+    for at in range(len(wish.tokens) - 2):
+        first, last = wish.tokens[at], wish.tokens[at + 2]
         plain = first.kind == "word" and first.word not in AGGREGATES
-        if tokens[at + 1].word == "of" and plain and first.stem == last.stem:
-            said = " ".join(token.text for token in tokens[at : at + 3])
+        if wish.tokens[at + 1].word == "of" and plain and first.stem == last.stem:
+            said = " ".join(token.text for token in wish.tokens[at : at + 3])
             return Question(text=f"'{said}' needs the same rows twice, which cannot be planned", phrase=said)
     return None
 

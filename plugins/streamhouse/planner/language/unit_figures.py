@@ -3,6 +3,7 @@
 from streamhouse.planner.catalog import CatalogColumn
 from streamhouse.planner.language.bench import Bench, unit_of_column
 from streamhouse.planner.language.draft import Figure, Noun
+from streamhouse.planner.language.levels import BEGINNING
 from streamhouse.planner.language.lexicon import Mention
 from streamhouse.planner.language.numbers import read_unit
 from streamhouse.planner.language.place import NotPlacedError, Placed, UnclearError
@@ -105,16 +106,13 @@ def _number_in(reader: Reader, unit: Unit, found: Mention | None) -> Mention | N
             own = unit_of(tables[sense.table].measures[sense.measure].unit or "")
         elif sense.kind == "column" and is_number(tables[sense.table].column(sense.column)):
             own = unit_of_column(tables[sense.table].column(sense.column))
-        if own is not None and factor(unit, own) is not None and sense.quality >= _PART:
+        if own is not None and factor(unit, own) is not None and sense.quality >= BEGINNING:
             return found
     return None
 
 
 def _fold(named: Mention) -> str:
     return "" if named.senses[0].kind == "measure" else "sum"
-
-
-_PART = 0.5  # how well a word has to name a column whose unit is said, too
 
 
 def _skip_verb(reader: Reader, at: int) -> bool:

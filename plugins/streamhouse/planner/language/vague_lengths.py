@@ -4,13 +4,13 @@ import re
 
 from streamhouse.planner.language.bench import unit_of_column
 from streamhouse.planner.language.draft import Draft
+from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.resolve import mentions_of
 from streamhouse.planner.language.scope import is_quantity
 from streamhouse.planner.request import Question
 
 _LENGTH = re.compile(r"\b(length|duration)\b", re.IGNORECASE)
-_SURE = 0.95  # how well a word has to name a table
 _SEVERAL = 2
 
 
@@ -29,7 +29,7 @@ def vague_length(draft: Draft, lexicon: Lexicon) -> Question | None:
                 for column in table.columns
                 if is_quantity(column) and (unit := unit_of_column(column)) and unit.measures == "time"
             ]
-            if sense.quality >= _SURE and len(times) >= _SEVERAL:
+            if sense.quality >= WHOLE_NAME and len(times) >= _SEVERAL:
                 return Question(
                     text=f"'{phrase}': which time of {table.name} is the {named.group().lower()}?",
                     phrase=phrase,

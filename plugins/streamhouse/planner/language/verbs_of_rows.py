@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from streamhouse.planner.language.levels import ANY_FORM, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon, Mention
 from streamhouse.planner.language.named_sums import sums_of_money
 from streamhouse.planner.language.tokens import Token, stem
@@ -10,8 +11,6 @@ from streamhouse.planner.language.words import PARTICIPLES, VERB_NOUNS
 _BEING = frozenset({"was", "were", "is", "are", "has", "have", "did", "do", "does", "been"})
 _PRONOUNS = frozenset({"we", "they", "you"})
 _PAID = frozenset({"spent", "paid", "spend", "pay"})
-_SURE = 0.85
-_EXACT = 0.95
 
 
 def with_verbs_of_rows(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
@@ -38,7 +37,7 @@ def _often(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
         verb += 1
     rows = _rows_of(tokens, verb, lexicon) or _rows_of_verb(tokens, verb, lexicon) if verb < len(tokens) else ""
     keys = {key.to for key in lexicon.keys.get(rows, [])}
-    named = {s.table for s in thing.senses if s.quality >= _SURE and s.kind in {"table", "column"}}
+    named = {s.table for s in thing.senses if s.quality >= ANY_FORM and s.kind in {"table", "column"}}
     if not rows or not named & {rows, *keys}:
         return tokens
     put = (*_said(tokens[0], "number of"), _name(tokens[verb], rows), *_said(tokens[0], "per"))
@@ -57,7 +56,8 @@ def _most(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
             continue
         rows = _rows_of(tokens, at, lexicon)
         thing = lexicon.mention(tokens, counted + 1, 1)
-        if rows and thing is not None and any(s.table == rows and s.quality >= _EXACT for s in thing.of_kind("table")):
+        things = thing.of_kind("table") if thing is not None else ()
+        if rows and any(s.table == rows and s.quality >= WHOLE_NAME for s in things):
             return (*tokens[:at], *_said(tokens[at], "has"), *tokens[at + 1 :])
     return tokens
 
@@ -70,7 +70,7 @@ def _spent(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
             continue
         of = at + 3 + (words[at + 3] == "money")
         thing = lexicon.mention(tokens, of + 1, 1) if words[of : of + 1] and words[of] in {"on", "for"} else None
-        tables = {s.table for s in thing.of_kind("table") if s.quality >= _EXACT} if thing is not None else set()
+        tables = {s.table for s in thing.of_kind("table") if s.quality >= WHOLE_NAME} if thing is not None else set()
         found = {f"{name}.{one}" for name in tables for one in sums_of_money(lexicon.catalog.tables[name])}
         if len(found) == 1:
             first = at - (words[at - 1] in {"who", "that", "which"})
@@ -106,7 +106,7 @@ def _in_share(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
         if words[at - 1] not in _BEING or thing is None or value is None or not value.of_kind("value"):
             continue
         rows = _rows_of(tokens, at, lexicon)
-        if rows and any(s.table == rows and s.quality >= _EXACT for s in thing.of_kind("table")):
+        if rows and any(s.table == rows and s.quality >= WHOLE_NAME for s in thing.of_kind("table")):
             return (*tokens[:said], *_said(tokens[at], "that are"), *tokens[value.start :])
     return tokens
 
@@ -124,16 +124,16 @@ def _rows_of_verb(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> str:
     if not asked and not _is_participle(verb.word):
         return ""
     nouns = [(verb.stem,), *((stem(noun),) for noun in VERB_NOUNS.get(verb.stem, ()))]
-    found = {s.table for noun in nouns for s in lexicon.meanings(noun) if s.kind == "table" and s.quality >= _EXACT}
+    found = {s.table for noun in nouns for s in lexicon.meanings(noun) if s.kind == "table" and s.quality >= WHOLE_NAME}
     return found.pop() if len(found) == 1 else ""
 
 
 def _one(found: Mention, lexicon: Lexicon) -> str:
     tables = lexicon.catalog.tables
-    times = [s for s in found.of_kind("column") if s.quality >= _SURE]
+    times = [s for s in found.of_kind("column") if s.quality >= ANY_FORM]
     if any(s.column != tables[s.table].event_time for s in times) or found.of_kind("value"):
         return ""
-    rows = {s.table for s in (*times, *(one for one in found.of_kind("table") if one.quality >= _SURE))}
+    rows = {s.table for s in (*times, *(one for one in found.of_kind("table") if one.quality >= ANY_FORM))}
     return rows.pop() if len(rows) == 1 else ""
 
 

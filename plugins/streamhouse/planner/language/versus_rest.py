@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from streamhouse.planner.language.levels import NEARLY_NAME
 from streamhouse.planner.language.lexicon import Lexicon, Mention
 from streamhouse.planner.language.origins import root_of
 from streamhouse.planner.language.tokens import Token, stem
@@ -13,7 +14,6 @@ _REST = (("others",), ("the", "others"), ("the", "rest"), ("the", "other", "ones
          ("non",), ("other",), ("all", "other"), ("the", "other"))  # fmt: skip
 _OPEN_ENDED = frozenset({"other", "non", "not"})  # a thing may stand behind
 _BEFORE = frozenset({"for", "of", "by", "between", "from"})
-_SURE = 0.9
 
 
 def with_both_sides(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
@@ -42,7 +42,7 @@ def with_both_sides(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token,
 def _flag_of(mention: Mention, lexicon: Lexicon) -> str:
     """The full name of the column of yes or no that a phrase says; empty: it says something else, too."""
     tables = lexicon.catalog.tables
-    senses = [sense for sense in mention.senses if sense.quality >= _SURE]
+    senses = [sense for sense in mention.senses if sense.quality >= NEARLY_NAME]
     flags = [s for s in senses if s.column and tables[s.table].column(s.column).type == "boolean"]
     roots = {root_of(lexicon, s.table, s.column) for s in flags}
     if len(flags) != len(senses) or len(roots) != 1:
@@ -54,7 +54,7 @@ def _thing_behind(tokens: tuple[Token, ...], at: int, lexicon: Lexicon, flag: Me
     """Behind the rows that a flag stands before: "rush jobs"."""
     found = lexicon.mention(tokens, at, 2) if at < len(tokens) else None
     own = {sense.table for sense in flag.senses}
-    rows = found is not None and any(s.table in own and s.quality >= _SURE for s in found.of_kind("table"))
+    rows = found is not None and any(s.table in own and s.quality >= NEARLY_NAME for s in found.of_kind("table"))
     return found.end if rows and found is not None else at
 
 

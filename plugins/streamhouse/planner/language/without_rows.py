@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from streamhouse.planner.language.levels import ANY_FORM, NEARLY_NAME
 from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.periods import read_period
 from streamhouse.planner.language.tokens import Token
@@ -11,8 +12,6 @@ _DOING = frozenset({"have", "has", "had", "did", "do", "does", "were", "was", "a
 _ACTIVE = frozenset({"have", "has", "had", "did", "do", "does"})
 _DENIED = frozenset({"not", "never"})
 _NOTHING = frozenset({"anything", "anyone", "any", "at", "all", "yet", "ever", "so", "far"})
-_SURE = 0.85  # how well a verb has to name the time of rows
-_THING = 0.9
 
 
 def with_missing_rows(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
@@ -57,11 +56,11 @@ def _rows(tokens: tuple[Token, ...], thing: int, verb: int, lexicon: Lexicon) ->
     named, done = lexicon.mention(tokens, thing, 1), lexicon.mention(tokens, verb, 1)
     if named is None or done is None or tokens[verb].kind != "word":
         return ""
-    things = {sense.table for sense in named.of_kind("table") if sense.quality >= _THING}
-    own = {sense.table for sense in done.senses if sense.quality >= _SURE}
+    things = {sense.table for sense in named.of_kind("table") if sense.quality >= NEARLY_NAME}
+    own = {sense.table for sense in done.senses if sense.quality >= ANY_FORM}
     if not things or own & things:
         return ""
     tables = lexicon.catalog.tables
-    times = [s for s in done.of_kind("column") if s.quality >= _SURE and s.column == tables[s.table].event_time]
+    times = [s for s in done.of_kind("column") if s.quality >= ANY_FORM and s.column == tables[s.table].event_time]
     rows = {s.table for s in times if any(key.to in things for key in lexicon.keys.get(s.table, []))}
     return rows.pop() if len(rows) == 1 else ""

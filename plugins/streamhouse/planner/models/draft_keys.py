@@ -19,7 +19,7 @@ Ports = Mapping[str, CatalogTable]
 
 
 def key_of(source: exp.Expr | Scope | None, ports: Ports) -> set[str] | None:
-    """Columns that tell the rows of a source apart; empty: it has one row; None: nobody knows."""
+    """Columns that tell the rows of a source apart; empty: it has one row; None: that is unknown."""
     if isinstance(source, exp.Table):
         table = ports.get(source.name)
         return set(table.primary_key) if table is not None and table.primary_key else None
@@ -54,7 +54,7 @@ def key_of_rows(source: Scope, ports: Ports) -> set[str] | None:
 
 
 def base_key(scope: Scope, ports: Ports) -> set[str] | None:
-    """The key of what the FROM of a SELECT begins with; None: nobody knows, or an outer join adds rows without it."""
+    """The key of what the FROM of a SELECT begins with; None: it is unknown, or an outer join adds rows without it."""
     select = scope.expression
     if any(side(join) in {"RIGHT", "FULL"} for join in select.args.get("joins") or ()):
         return None

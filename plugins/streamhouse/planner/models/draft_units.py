@@ -8,6 +8,7 @@ from sqlglot.optimizer.scope import Scope
 
 from streamhouse.errors import UnitError
 from streamhouse.planner.catalog import CatalogTable
+from streamhouse.sql.choices import choices_of, given_to
 from streamhouse.sql.dialect import short
 from streamhouse.sql.scopes import function_name
 from streamhouse.sql.words import words
@@ -25,11 +26,11 @@ _SAME_UNIT = words(
 
 _MIXED = words(
     """
-    coalesce greatest least ifnull nvl nullif nanvl array array_append array_prepend array_union array_except
-    array_intersect array_remove concat try_add try_subtract mod pmod
+    nullif array_append array_prepend array_union array_except array_intersect array_remove concat
+    try_add try_subtract mod pmod
     """
 )
-"""Functions that give one of their arguments, several of them as one kind of thing, or a sum or a rest of them."""
+"""Functions that give several of their arguments as one kind of thing, or a sum, a rest or a comparison of them."""
 
 _COMPARED = words("equal_null array_contains array_position arrays_overlap")
 """Functions that compare their arguments."""
@@ -42,6 +43,9 @@ _PASSED = (
     exp.Paren | exp.Alias | exp.Cast | exp.TryCast | exp.Neg | exp.Filter | exp.Window | exp.Ordered | exp.Distinct
     | exp.IgnoreNulls | exp.RespectNulls | exp.WithinGroup | exp.Bracket
 )  # fmt: skip
+
+
+_Known = tuple[exp.Expr, str]
 
 
 def check_units_of_sql(root: Scope, ports: Mapping[str, CatalogTable]) -> None:
@@ -74,9 +78,9 @@ def _that_must_agree(node: exp.Expr) -> Iterator[list[exp.Expr]]:
     elif isinstance(node, exp.Case) and node.this is not None:
         yield [node.this, *(one.this for one in node.args["ifs"])]
     elif function_name(node) in _COMPARED:
-        yield _arguments(node)
+        yield given_to(node)
     elif function_name(node) == "decode":
-        yield [_arguments(node)[0], *_arguments(node)[1:-1:2]]
+        yield [given_to(node)[0], *given_to(node)[1:-1:2]]
     yield from _columns_made(node)
     yield _results(node)
 
@@ -85,38 +89,31 @@ def _results(node: exp.Expr) -> list[exp.Expr]:
     """The expressions of which a node gives one, or a sum; empty: it is neither."""
     if isinstance(node, exp.Add | exp.Sub | exp.Mod):
         return [node.left, node.right]
-    if isinstance(node, exp.Case):
-        default = node.args.get("default")
-        return [*(one.args["true"] for one in node.args["ifs"]), *([default] if default is not None else [])]
-    if isinstance(node, exp.If) and isinstance(node.parent, exp.Case):
-        return []
-    name, given = function_name(node), _arguments(node)
+    name, given = function_name(node), given_to(node)
     if name in _MIXED:
         return given
-    if name in {"if", "iff", "nvl2"}:
-        return given[1:]
-    if name == "decode":  # value, then pairs of a search and a result, then the default
-        return [*given[2::2], *(given[-1:] if len(given) % 2 == 0 else [])]
-    return [*given[:1], *given[2:]] if name in {"lag", "lead"} else []
+    if name in {"lag", "lead"}:
+        return [*given[:1], *given[2:]]
+    return choices_of(node) or []
 
 
 def _columns_made(node: exp.Expr) -> list[list[exp.Expr]]:
     """Of `stack`, and of an array of structs, which UNPIVOT is: the values of each of the columns that it makes."""
-    name, given = function_name(node), _arguments(node)
-    if name == "array" and len({len(_arguments(one)) for one in given if function_name(one) == "named_struct"}) == 1:
-        return [list(values) for values in zip(*(_arguments(one)[1::2] for one in given), strict=False)]
+    name, given = function_name(node), given_to(node)
+    if name == "array" and len({len(given_to(one)) for one in given if function_name(one) == "named_struct"}) == 1:
+        return [list(values) for values in zip(*(given_to(one)[1::2] for one in given), strict=False)]
     if name != "stack" or not given or not isinstance(given[0], exp.Literal) or not given[0].is_int:
         return []
     width = -(-len(given[1:]) // max(1, int(given[0].this)))
     return [given[1:][place::width] for place in range(width)]
 
 
-def _arguments(node: exp.Expr) -> list[exp.Expr]:
-    if isinstance(node, exp.Anonymous):
-        return list(node.expressions)
-    if not isinstance(node, exp.Func):
-        return []
-    return [part for part in node.iter_expressions() if not isinstance(part, exp.DataType)]
+def _that_differ(values: Iterable[tuple[exp.Expr, str | None]]) -> Iterator[tuple[_Known, _Known]]:
+    """Each two values whose known units differ; case and blanks around a unit do not count."""
+    known = [(value, unit) for value, unit in values if unit is not None]
+    for one, other in combinations(known, 2):
+        if one[1].strip().lower() != other[1].strip().lower():
+            yield one, other
 
 
 class _Units:
@@ -127,26 +124,23 @@ class _Units:
 
     def agree(self, values: Iterable[exp.Expr]) -> None:
         """Refuse values of two units."""
-        known = [(value, unit) for value in values if (unit := self.of(value)) is not None]
-        for (one, unit), (other, another) in combinations(known, 2):
-            if unit.strip().lower() != another.strip().lower():
-                raise UnitError(
-                    f"{short(one)} is in {unit} and {short(other)} in {another}: "
-                    "they cannot be added or compared, nor be values of one column",
-                    hint="convert one of them: multiply or divide it by a number",
-                )
+        for (one, unit), (other, another) in _that_differ((value, self.of(value)) for value in values):
+            raise UnitError(
+                f"{short(one)} is in {unit} and {short(other)} in {another}: "
+                "they cannot be added or compared, nor be values of one column",
+                hint="convert one of them: multiply or divide it by a number",
+            )
 
     def agree_in_branches(self) -> None:
         """Refuse a union whose columns have values of two units."""
         branches = [_Branch(part, self._ports) for part in self._scope.set_operation_scopes or ()]
         for place in range(min((len(branch.columns) for branch in branches), default=0)):
-            known = [(branch.columns[place], unit) for branch in branches if (unit := branch.unit(place)) is not None]
-            for (one, unit), (other, another) in combinations(known, 2):
-                if unit.strip().lower() != another.strip().lower():
-                    raise UnitError(
-                        f"column {place + 1} of a union has {short(one)} in {unit} and {short(other)} in {another}",
-                        hint="convert one of them, or give each a column of its own",
-                    )
+            values = ((branch.columns[place], branch.unit(place)) for branch in branches)
+            for (one, unit), (other, another) in _that_differ(values):
+                raise UnitError(
+                    f"column {place + 1} of a union has {short(one)} in {unit} and {short(other)} in {another}",
+                    hint="convert one of them, or give each a column of its own",
+                )
 
     def of(self, node: exp.Expr | None) -> str | None:
         """The unit of a value; None: it has none, it was converted, or it is unknown."""
@@ -166,7 +160,7 @@ class _Units:
         if isinstance(node, _PASSED):
             return self.of(node.this if node.this is not None else next(iter(node.expressions), None))
         if function_name(node) in _SAME_UNIT:
-            return self.of(next(iter(_arguments(node)), None))
+            return self.of(next(iter(given_to(node)), None))
         return None
 
     def _of_column(self, column: exp.Column) -> str | None:

@@ -4,10 +4,13 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
+from streamhouse.sql.choices import choices_of, given_to
 from streamhouse.sql.scopes import function_name
+from streamhouse.sql.words import words
 
 _CONDITIONS = exp.Predicate | exp.Connector | exp.Not | exp.CountIf | exp.Order | exp.DataType
-_CHOOSING = {"if": 1, "iff": 1, "nvl2": 1}  # function → how many of its first arguments only choose
+_FIRST = words("nullif max_by min_by")
+"""Functions that give their first argument; the others only choose its row."""
 
 
 def parts_of(node: exp.Expr) -> Iterator[exp.Column | exp.Query]:
@@ -23,24 +26,14 @@ def parts_of(node: exp.Expr) -> Iterator[exp.Column | exp.Query]:
         return
     if isinstance(node, _CONDITIONS):
         return
-    if isinstance(node, exp.Case):
-        inner = [*(one.args["true"] for one in node.args["ifs"]), node.args.get("default")]
-    elif isinstance(node, exp.Anonymous):
-        inner = _given(function_name(node), list(node.expressions))
-    elif isinstance(node, exp.If):
-        inner = [node.args.get("true"), node.args.get("false")]
-    elif isinstance(node, exp.Filter | exp.Window | exp.Nullif):
-        inner = [node.this]
-    else:
-        inner = list(node.iter_expressions())
-    for one in inner:
-        if one is not None:
-            yield from parts_of(one)
+    for one in _inner(node):
+        yield from parts_of(one)
 
 
-def _given(name: str, given: list[exp.Expr]) -> list[exp.Expr]:
-    if name == "decode":
-        return [*given[2::2], *(given[-1:] if len(given) % 2 == 0 else [])]
-    if name in {"nullif", "max_by", "min_by"}:
-        return given[:1]
-    return given[_CHOOSING.get(name, 0) :]
+def _inner(node: exp.Expr) -> list[exp.Expr]:
+    if isinstance(node, exp.Filter | exp.Window):
+        return [node.this]
+    if function_name(node) in _FIRST:
+        return given_to(node)[:1]
+    choices = choices_of(node)
+    return choices if choices is not None else list(node.iter_expressions())

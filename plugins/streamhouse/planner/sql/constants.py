@@ -36,7 +36,7 @@ class Constants:
 
         Args:
             value: As the Request has it.
-            type_: Of what it is compared with; None: nobody knows.
+            type_: Of what it is compared with; None: it is unknown.
             name: What a parameter would be called.
             description: Of the parameter.
         """

@@ -17,7 +17,7 @@ class Value:
     """A part of a query.
 
     Attributes:
-        type: None: nobody knows.
+        type: None: it is unknown.
         grain: Of a time that is the begin of a period.
     """
 

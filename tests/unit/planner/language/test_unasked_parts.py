@@ -49,6 +49,11 @@ ASKED_BACK = [
     ("skippers of skippers", "the same rows twice"),
     ("how many skippers are logged in?", "has no place"),
     ("yard names of boats with more than 3 cabins", "which the wish does not name"),
+    # rows that are to be listed, or that are one each
+    ("list the boats with more than 2 trips and the number of boats", "a row for each of them, or how many there are"),
+    ("number of counties per yard", "each row of ods.yards has one county"),
+    # one row has no two values of one column
+    ("names of skippers with area coast but not lake", "of one row, or of all rows of a thing"),
 ]  # fmt: skip
 
 
@@ -119,6 +124,27 @@ def test_a_column_of_other_rows_is_asked_back(wish, named):
 )
 def test_a_column_of_the_named_rows_is_read(wish, wanted):
     assert compact(understand(wish, BUSES)) == wanted
+
+
+COACHES = catalog(
+    table("ods.depots", ["depot_id"], None, ["depot_id:i", "depot_label:s|label", "county:s", "kind:s|depot type"]),
+    table("ods.drivers", ["driver_id"], "hired_on", ["driver_id:i", "depot_id:i>ods.depots.depot_id", "driver_name:s|name", "county:s", "hired_on:d"]),
+)  # fmt: skip
+
+
+def test_rows_that_no_word_names_are_asked_back():
+    """All that is said fits depots: only the time made them drivers, who were hired then."""
+    assert "of ods.depots alone, or of rows of ods.drivers" in compact(
+        understand("county of the depots in 2025", COACHES)
+    )
+
+
+def test_a_column_of_a_table_that_no_word_names_is_asked_back():
+    """The type of a driver is none that the catalog knows: what is called so is the depot's."""
+    [question] = understand("number of drivers per type", COACHES).questions
+    assert "ods.depots.kind, or something else" in question.text
+    wanted = "ods.drivers; join depot=ods.depots; by depot.kind; get count(*)"
+    assert compact(understand("number of drivers per depot type", COACHES)) == wanted
 
 
 PARISH = catalog(
