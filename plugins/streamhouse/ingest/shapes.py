@@ -20,8 +20,8 @@ from streamhouse.ingest.formats import infer_columns
 from streamhouse.ingest.kafka_options import KafkaOptions
 from streamhouse.ingest.kinds import open_source
 from streamhouse.ingest.listing import list_files
-from streamhouse.ingest.registered_columns import newest_schema, registered_columns
-from streamhouse.ingest.schema_registry import registry_client
+from streamhouse.ingest.registered_columns import Contract, contracts_of, newest_schema, registered_columns
+from streamhouse.ingest.schema_registry import RegistryClient, registry_client
 from streamhouse.ingest.unreadable import UnreadableError
 from streamhouse.model.plan import PlannedSource
 from streamhouse.model.shape import SeenColumn, Shape
@@ -152,16 +152,29 @@ def _messages(name: str, lines: tuple[bytes, ...], declared: tuple[str, ...]) ->
 def _registered(name: str, source: PlannedSource, root: Path) -> Shape:
     options = KafkaOptions.model_validate(source.options)
     assert options.registry is not None, "the caller looked"
-    newest = newest_schema(registry_client(options.registry, root), options)
+    client = registry_client(options.registry, root)
+    contracts = contracts_of(options)
+    columns: list[SeenColumn] = []
+    unknown: list[SeenColumn] = []
+    for contract in contracts:
+        found = _of_subject(client, contract)
+        # What a flow took over of an unknown field later is a field of values.
+        read = contract.columns.keys() if contract.option else {*contract.columns, *source.optional}
+        columns += [column for column in found if column.name in read]
+        # A field of a key that the source does not name is no news: no policy adds it.
+        unknown += [] if contract.option else [column for column in found if column.name not in read]
+    governed = {column for contract in contracts for column in contract.columns}
+    columns += [_as_column(column) for column in options.all_columns if column.name not in governed]
+    return _shape(name, columns).model_copy(update={"unknown": tuple((c, 0) for c in unknown)})
+
+
+def _of_subject(client: RegistryClient, contract: Contract) -> list[SeenColumn]:
+    newest = newest_schema(client, contract)
     try:
-        there = registered_columns(newest.schema, options.message)
+        there = registered_columns(newest.schema, contract.message)
     except UnreadableError as error:
         raise SourceError(f"{newest}: {error}", hint="a source needs messages that are records") from error
-    read = (*options.columns, *source.optional)
-    metadata = [SeenColumn(name=c.name, type=c.type) for c in options.all_columns if c.name in options.metadata]
-    columns = [_loose(column) for column in there.columns]
-    shape = _shape(name, [*(c for c in columns if c.name in read), *metadata])
-    return shape.model_copy(update={"unknown": tuple((c, 0) for c in columns if c.name not in read)})
+    return [_loose(column) for column in there.columns]
 
 
 def _loose(column: SeenColumn) -> SeenColumn:
