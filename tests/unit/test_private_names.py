@@ -64,6 +64,7 @@ ALLOWED = {
     ("streamhouse/host/runner.py", "_exit"),
     ("streamhouse/ingest/kafka_topic.py", "_AUTO_OFFSET_RESET"),  # error codes of librdkafka, which are documented so
     ("streamhouse/ingest/kafka_topic.py", "_AUTHENTICATION"),
+    ("streamhouse/ingest/kafka_topic.py", "_SSL"),
     ("streamhouse/ingest/kafka_topic.py", "_INVALID_ARG"),
     ("streamhouse/ingest/kafka_topic.py", "_UNKNOWN_TOPIC"),
     ("streamhouse/ingest/kafka_topic.py", "_PARTITION_EOF"),

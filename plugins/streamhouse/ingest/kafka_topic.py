@@ -38,6 +38,7 @@ class Topic:
         self._settings_of = settings
         self._at = at
         self._lock = Lock()
+        self._refused: str | None = None
 
     def identity(self) -> str:
         """The topic's id.
@@ -174,7 +175,7 @@ class Topic:
     def _admin(self) -> "AdminClient":
         from confluent_kafka.admin import AdminClient
 
-        return AdminClient(self._settings, logger=_Silent())
+        return AdminClient({**self._settings, "error_cb": self._note}, logger=_Silent())
 
     @cached_property
     def _consumer(self) -> "Consumer":
@@ -188,9 +189,17 @@ class Topic:
                 "enable.partition.eof": True,
                 "auto.offset.reset": "error",
                 "isolation.level": "read_committed",
+                "error_cb": self._note,
             },
             logger=_Silent(),
         )
+
+    def _note(self, error: Any) -> None:
+        """Keep what a broker says of a login or a certificate."""
+        from confluent_kafka import KafkaError
+
+        if error.code() in (KafkaError._AUTHENTICATION, KafkaError._SSL):
+            self._refused = error.str()
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -209,6 +218,12 @@ class Topic:
         from confluent_kafka import KafkaError
 
         place, text = self._servers, error.str()
+        if error.code() != KafkaError._AUTO_OFFSET_RESET:
+            self._admin.poll(0)  # a call that fails for a login only says that its time is over
+        if self._refused is not None:
+            refused, self._refused = self._refused, None
+            hint = "see 'properties' and 'secrets' of the source: who logs in, and the authority of the certificate"
+            return SourceError(f"Kafka at {place} refuses: {refused}", at=self._at, hint=hint)
         if error.code() == KafkaError._AUTO_OFFSET_RESET:
             return RowsLostError(f"Kafka's {self.name} does not hold what was to be read: {text}")
         if error.code() in (KafkaError._AUTHENTICATION, KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError._INVALID_ARG):
