@@ -14,6 +14,7 @@ import yaml
 from streamhouse.cli.main import main
 from streamhouse.errors import EnvironmentProblem, SourceError, StoreUnavailableError
 from streamhouse.ingest import schema_registry
+from streamhouse.ingest.cdc import open_cdc
 from streamhouse.ingest.kafka import open_kafka
 from streamhouse.ingest.kafka_options import KafkaOptions
 from streamhouse.ingest.message_formats import LANGUAGES
@@ -126,6 +127,34 @@ def test_keys_with_a_schema_are_columns(servers, schemas, root):
     [_, contract] = contracts_of(checked)
     with pytest.raises(SourceError, match="has no column 'country'"):
         refuse_misfits(newest_schema(registry_client("schemas", root), contract), contract.columns)
+
+
+def test_changes_in_avro_are_rows_by_key(servers, schemas, root):
+    topic = create(servers, 1)
+    row = {"type": "record", "name": "Value", "fields": FIELDS}
+    envelope = {
+        "type": "record",
+        "name": "Envelope",
+        "fields": [
+            {"name": "before", "type": ["null", row], "default": None},
+            {"name": "after", "type": ["null", "Value"], "default": None},
+            {"name": "op", "type": "string"},
+        ],
+    }
+    key = {"type": "record", "name": "Key", "fields": FIELDS[:1]}
+    of_value, of_key = schemas.register(f"{topic}-value", envelope), schemas.register(f"{topic}-key", key)
+    events = [("c", ROW), ("c", {**ROW, "id": 2}), ("u", {**ROW, "shop": None})]
+    for op, after in events:
+        [value] = encoded(of_value, envelope, {"before": None, "after": after, "op": op})
+        send(servers, topic, [value], key=encoded(of_key, key, after)[0])
+    send(servers, topic, [None], key=encoded(of_key, key, {"id": 2})[0])
+    send(servers, topic, [b"no frame"], key=b"k")
+    place = {"servers": servers, "topic": topic, "format": "avro", "registry": "schemas"}
+    options = {"kafka": place, "primary_key": ["id"], "columns": COLUMNS, "on_bad_rows": "dead_letter"}
+    found = open_cdc(options, root)
+    end = found.available()
+    assert found.state(end).to_pylist() == [{**ROW, "shop": None}]
+    assert [bad.letter.raw for bad in found.bad_rows({}, end)] == [b"no frame"]
 
 
 EVERY = {

@@ -1,6 +1,6 @@
 """Options of a source that reads changes by their key."""
 
-from typing import Self
+from typing import Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -8,7 +8,7 @@ from streamhouse.ingest.broker_options import BrokerOptions
 from streamhouse.ingest.encodings import TimeUnit
 from streamhouse.ingest.not_null import NotNull
 from streamhouse.ingest.options import stored_types
-from streamhouse.ingest.topic_events import Messages, TopicEvents
+from streamhouse.ingest.topic_events import Messages
 from streamhouse.model.bad_rows import OnBadRows
 from streamhouse.model.connection import DATABASES
 from streamhouse.model.types import NAME, Frozen
@@ -36,6 +36,12 @@ class ChangesTopic(BrokerOptions):
         default="changes",
         description="changes: Debezium's change events; rows: the value is the row, and no value removes it",
     )
+    format: Literal["json", "avro"] = Field(
+        default="json", description="how messages are written; avro needs a registry"
+    )
+    registry: str | None = Field(
+        default=None, pattern=NAME, description="of schemas: its name under 'connections' in streamhouse.yaml"
+    )
     table: str | None = Field(
         default=None,
         pattern=_TABLE,
@@ -46,6 +52,14 @@ class ChangesTopic(BrokerOptions):
     def _rows_are_of_one_table(self) -> Self:
         if self.messages == "rows" and self.table is not None:
             raise ValueError("'table' is for messages: changes; rows do not say of which table they are")
+        return self
+
+    @model_validator(mode="after")
+    def _registry_is_for_avro(self) -> Self:
+        if (self.format == "avro") != (self.registry is not None):
+            raise ValueError("'format: avro' and 'registry', the name of a connection in streamhouse.yaml, go together")
+        if self.format == "avro" and self.messages == "rows":
+            raise ValueError("'messages: rows' is for format: json")
         return self
 
 
@@ -105,13 +119,6 @@ class CdcOptions(NotNull):
         if len(set(self.primary_key)) != len(self.primary_key):
             raise ValueError("primary_key names a column twice")
         return self
-
-    @property
-    def topic_events(self) -> TopicEvents:
-        """How the messages of the topic are events."""
-        assert self.kafka is not None, "only of a topic"
-        key = {name: self.columns[name] for name in self.primary_key}
-        return TopicEvents(self.kafka.messages, key, self.kafka.table)
 
     @property
     def captured(self) -> CapturedTable | None:

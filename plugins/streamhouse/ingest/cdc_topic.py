@@ -13,7 +13,9 @@ from streamhouse.ingest.cdc_options import CdcOptions
 from streamhouse.ingest.debezium import Events
 from streamhouse.ingest.kafka_settings import check_settings, client_settings
 from streamhouse.ingest.kafka_topic import Topic
-from streamhouse.ingest.topic_events import Place
+from streamhouse.ingest.message_formats import RegisteredEvents
+from streamhouse.ingest.schema_registry import registry_client
+from streamhouse.ingest.topic_events import Place, TopicEvents
 from streamhouse.ingest.topic_journal import TopicJournal
 from streamhouse.ingest.truncations import Truncations
 from streamhouse.model.table import Column
@@ -149,7 +151,23 @@ def open_topic(
     assert place is not None, "the caller looked"
     check_settings(place, root, at)
     topic = Topic(place.servers, place.topic, lambda: client_settings(place, root, at), at)
-    journal = TopicJournal(root, place.servers, place.topic, options.topic_events)
+    journal = journal_of(options, root, at)
     return CdcTopic(
         journal, topic, options, journal, root, columns=columns, truncations=truncations, loose=loose, at=at
     )
+
+
+def journal_of(options: CdcOptions, root: Path, at: Location | None = None) -> TopicJournal:
+    """The journal of the topic of a source; neither Kafka nor a registry is asked.
+
+    Raises:
+        SourceError: the settings have no such registry.
+    """
+    place = options.kafka
+    assert place is not None, "only of a topic"
+    key = {name: options.columns[name] for name in options.primary_key}
+    as_json = None
+    if place.registry is not None:
+        as_json = RegisteredEvents(registry_client(place.registry, root, at)).text
+    wanted = TopicEvents(place.messages, key, place.table, as_json=as_json)
+    return TopicJournal(root, place.servers, place.topic, wanted)

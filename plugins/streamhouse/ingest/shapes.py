@@ -11,6 +11,7 @@ from pydantic_core import to_json
 
 from streamhouse.errors import SourceError, StreamhouseError
 from streamhouse.ingest.cdc_options import CdcOptions
+from streamhouse.ingest.cdc_topic import journal_of
 from streamhouse.ingest.csv_header import CsvRules
 from streamhouse.ingest.debezium import journaled
 from streamhouse.ingest.debezium_schema import messages_of
@@ -22,7 +23,6 @@ from streamhouse.ingest.kinds import open_source
 from streamhouse.ingest.listing import list_files
 from streamhouse.ingest.registered_columns import Contract, contracts_of, newest_schema, registered_columns
 from streamhouse.ingest.schema_registry import RegistryClient, registry_client
-from streamhouse.ingest.topic_journal import TopicJournal
 from streamhouse.ingest.unreadable import UnreadableError
 from streamhouse.model.plan import PlannedSource
 from streamhouse.model.shape import SeenColumn, Shape
@@ -120,7 +120,7 @@ def _cdc(name: str, options: CdcOptions, root: Path, read: tuple[str, ...]) -> S
         # Lines of the journal have more around the event than messages do.
         lines = [to_json(event) for line in found if (event := journaled(line, table.table)) is not None]
     elif options.kafka is not None:
-        lines = TopicJournal(root, options.kafka.servers, options.kafka.topic, options.topic_events).newest()
+        lines = journal_of(options, root).newest()
     else:
         lines = newest_lines(options.path or "", root)
     if not lines:

@@ -12,7 +12,7 @@ was read.
 import base64
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -20,6 +20,7 @@ from pydantic_core import from_json
 
 from streamhouse.ingest.debezium_schema import is_ddl
 from streamhouse.ingest.kafka_letters import AnyMessage
+from streamhouse.ingest.unreadable import UnreadableError
 
 Messages = Literal["changes", "rows"]
 _HEAD = re.compile(rb'\{"at":\[(\d+),(\d+)\],"ms":(-?\d+|null),"key":(?:null|"([A-Za-z0-9+/=]*)"),"(value|raw|none)":')
@@ -37,12 +38,14 @@ class TopicEvents:
         key: Primary key: column → type.
         table: Only events of this table are read; None: the topic has those of one.
         compacted: Whether Kafka compacts the topic, so that a tombstone may be all that is left of a deleted row.
+        as_json: Gives a key or value as JSON; None: they are. What it cannot read it raises as `UnreadableError`.
     """
 
     messages: Messages
     key: Mapping[str, str]
     table: str | None = None
     compacted: bool = False
+    as_json: Callable[[bytes], bytes] | None = None
 
 
 @dataclass(frozen=True)
@@ -107,9 +110,21 @@ def event_of(line: bytes, wanted: TopicEvents) -> bytes:
     key = None if found[4] is None else base64.b64decode(found[4])
     rest = line[found.end() : -1]
     if found[5] == b"none":
-        return _removal(key, wanted)
+        return _removal(_in_json(key, wanted), wanted)
     value = rest if found[5] == b"value" else base64.b64decode(rest[1:-1])
+    if wanted.as_json is not None:
+        return _change(_in_json(value, wanted) or b"", wanted)
     return _row(key, value, wanted) if wanted.messages == "rows" else _change(value, wanted)
+
+
+def _in_json(data: bytes | None, wanted: TopicEvents) -> bytes | None:
+    """A key or value as JSON; what cannot be read stays as it is, and is a bad row for that."""
+    if data is None or wanted.as_json is None:
+        return data
+    try:
+        return wanted.as_json(data)
+    except UnreadableError:
+        return data
 
 
 def _change(value: bytes, wanted: TopicEvents) -> bytes:

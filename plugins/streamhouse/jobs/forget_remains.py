@@ -168,7 +168,7 @@ def _in_topic(open_: Open, where: str, planned: PlannedSource, texts: _Texts) ->
     count = sum(texts.count(_lines(file)) for file in sorted(folder.rglob("*.jsonl")))
     yield Remains(where, f"the topic {topic} was not searched", "remove them there, or wait until the topic drops them")
     if count:
-        remedy = f"stop the flow, remove .streamhouse/topics/{topic}, and let the flow read the topic from its beginning"
+        remedy = f"stop the flow, remove .streamhouse/topics/{topic}, and let it read the topic from its beginning"
         yield Remains(f"journal of the topic {topic}", f"{count:,} events name it", remedy)
 
 
