@@ -99,8 +99,8 @@ class CdcTopic(Cdc):
             raise self._placed(error) from error
 
     def _refuse_order_unknown(self, events: Events) -> None:
-        found = self._journal.group()
-        if events.cleared and found is not None and found[1].partitions > 1:
+        found = self._journal.group() if events.cleared else None
+        if found is not None and found[1].partitions > 1:
             raise SourceError(
                 "the table was truncated, and its topic has several partitions: which rows came later is unknown",
                 at=self._at,

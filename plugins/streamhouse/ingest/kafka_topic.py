@@ -194,12 +194,19 @@ class Topic:
             logger=_Silent(),
         )
 
+    def _hear(self) -> None:
+        """Take in what the client has noted of brokers."""
+        if "_admin" in vars(self):
+            self._admin.poll(0)
+
     def _note(self, error: Any) -> None:
-        """Keep what a broker says of a login or a certificate."""
+        """Keep what a broker says of a login or a certificate; that it went away meanwhile is no refusal."""
         from confluent_kafka import KafkaError
 
-        if error.code() in (KafkaError._AUTHENTICATION, KafkaError._SSL):
-            self._refused = error.str()
+        code, text = error.code(), error.str()
+        is_of_login = code == KafkaError._AUTHENTICATION and "isconnected" not in text
+        if is_of_login or (code == KafkaError._SSL and "certificate" in text):
+            self._refused = text
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -209,6 +216,8 @@ class Topic:
             raise MissingPackageError(
                 "the package confluent-kafka is not installed", hint="pip install 'streamhouse[kafka]'"
             ) from error
+        self._hear()
+        self._refused = None  # by an earlier call, and this one may be answered
         try:
             yield
         except KafkaException as error:
@@ -218,14 +227,12 @@ class Topic:
         from confluent_kafka import KafkaError
 
         place, text = self._servers, error.str()
-        if error.code() != KafkaError._AUTO_OFFSET_RESET:
-            self._admin.poll(0)  # a call that fails for a login only says that its time is over
-        if self._refused is not None:
-            refused, self._refused = self._refused, None
-            hint = "see 'properties' and 'secrets' of the source: who logs in, and the authority of the certificate"
-            return SourceError(f"Kafka at {place} refuses: {refused}", at=self._at, hint=hint)
         if error.code() == KafkaError._AUTO_OFFSET_RESET:
             return RowsLostError(f"Kafka's {self.name} does not hold what was to be read: {text}")
+        self._hear()  # a call that fails for a login only says that its time is over
+        if self._refused is not None:
+            hint = "see 'properties' and 'secrets' of the source: who logs in, and the authority of the certificate"
+            return SourceError(f"Kafka at {place} refuses: {self._refused}", at=self._at, hint=hint)
         if error.code() in (KafkaError._AUTHENTICATION, KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError._INVALID_ARG):
             return SourceError(f"Kafka at {place} refuses: {text}", at=self._at)
         return StoreUnavailableError(f"Kafka at {place} does not answer: {text}", hint="check that the broker runs")

@@ -145,6 +145,7 @@ class TopicJournal:
             return alone and self._pull(topic)
 
     def _pull(self, topic: Topic) -> bool:
+        asked_at = time.time()
         oldest, newest = topic.offsets("earliest"), topic.offsets("latest")
         folder, group = self._group_of(topic, len(newest))
         segment, taken = self._end(folder)
@@ -164,7 +165,8 @@ class TopicJournal:
             if segment.stat().st_size >= SEGMENT_BYTES:
                 segment = _next_segment(folder, {**taken, **ends})
             self._known = (segment, segment.stat().st_size, {**taken, **ends})
-        (folder / "pulled").touch(mode=0o600)
+        if left > 0:  # what was written before this moment is in the journal
+            os.utime(folder / "pulled", (asked_at, asked_at))
         return left <= 0
 
     def _end(self, folder: Path) -> tuple[Path, dict[str, int]]:
@@ -204,6 +206,7 @@ class TopicJournal:
         number = max([int(time.time()), *(int(folder.name) + 1 for folder, _ in there)])
         folder = self._folder / str(number)
         folder.mkdir(mode=0o700)
+        (folder / "pulled").touch(mode=0o600)
         _next_segment(folder, {})
         _note(folder, now)
         _sync(self._folder)
