@@ -1,5 +1,6 @@
 """Options of a source that reads a topic of Kafka."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, Self
 
@@ -123,7 +124,7 @@ class KafkaOptions(NotNull, BrokerOptions):
 
     @model_validator(mode="after")
     def _names_are_unique(self) -> Self:
-        parts = {
+        parts: dict[str, Mapping[str, str]] = {
             "a column": self.columns,
             "a column of the key": self.key_columns,
             "a header": self.headers,

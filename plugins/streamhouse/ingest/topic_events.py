@@ -67,7 +67,8 @@ class Place:
 
 def line_of(message: AnyMessage) -> bytes:
     """A message as a line, without its end."""
-    value, key, (kind, at) = message.value(), message.key(), message.timestamp()
+    value: bytes | None = message.value()
+    key, (kind, at) = message.key(), message.timestamp()
     text = "null" if key is None else f'"{base64.b64encode(key).decode()}"'
     head = f'{{"at":[{message.partition()},{message.offset()}],"ms":{at if kind else "null"},"key":{text},'.encode()
     if value is None:
