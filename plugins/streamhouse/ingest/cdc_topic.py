@@ -15,7 +15,7 @@ from streamhouse.ingest.kafka_settings import check_settings, client_settings
 from streamhouse.ingest.kafka_topic import Topic
 from streamhouse.ingest.message_formats import RegisteredEvents
 from streamhouse.ingest.schema_registry import registry_client
-from streamhouse.ingest.topic_events import Place, TopicEvents
+from streamhouse.ingest.topic_events import MessagePlace, TopicEvents
 from streamhouse.ingest.topic_journal import TopicJournal
 from streamhouse.ingest.truncations import Truncations
 from streamhouse.model.table import Column
@@ -129,7 +129,7 @@ class CdcTopic(Cdc):
         }
         return replace(bad, letter=replace(bad.letter, context=json.dumps(context)))
 
-    def _place(self, name: str, line: int) -> Place | None:
+    def _place(self, name: str, line: int) -> MessagePlace | None:
         return self._journal.lines(name).place(line - 1) if name in self._journal.names() else None
 
 

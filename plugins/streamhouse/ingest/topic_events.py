@@ -49,7 +49,7 @@ class TopicEvents:
 
 
 @dataclass(frozen=True)
-class Place:
+class MessagePlace:
     """Where a message was.
 
     Attributes:
@@ -83,13 +83,13 @@ def mark_of(ends: Mapping[str, int]) -> bytes:
     return _BEHIND + json.dumps(ends, separators=(",", ":")).encode() + b"}"
 
 
-def place_of(line: bytes) -> Place | None:
+def place_of(line: bytes) -> MessagePlace | None:
     """Where the message of a line was; None: the line has none."""
     found = _HEAD.match(line)
     if found is None:
         return None
     time_ms = None if found[3] == b"null" else int(found[3])
-    return Place(int(found[1]), int(found[2]), time_ms, None if found[4] is None else found[4].decode())
+    return MessagePlace(int(found[1]), int(found[2]), time_ms, None if found[4] is None else found[4].decode())
 
 
 def ends_in(lines: list[bytes]) -> dict[str, int]:

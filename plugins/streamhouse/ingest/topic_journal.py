@@ -22,7 +22,7 @@ from pydantic_core import from_json
 from streamhouse.errors import RowsLostError, SourceError
 from streamhouse.ingest.kafka_topic import Topic
 from streamhouse.ingest.lines import Lines
-from streamhouse.ingest.topic_events import Place, TopicEvents, ends_in, event_of, line_of, mark_of, place_of
+from streamhouse.ingest.topic_events import MessagePlace, TopicEvents, ends_in, event_of, line_of, mark_of, place_of
 from streamhouse.model.types import Frozen, Position
 
 SEGMENT_BYTES = 64 << 20
@@ -77,7 +77,7 @@ class TopicLines:
         """
         return [event_of(line, self._wanted) for line in self._lines.read(first, end)]
 
-    def place(self, number: int) -> Place | None:
+    def place(self, number: int) -> MessagePlace | None:
         """Where the message of a line was; None: it has none."""
         return place_of(self._lines.read(number, number + 1)[0])
 
@@ -203,7 +203,7 @@ class TopicJournal:
                 if group != now:
                     _note(folder, now)
                 return folder, now
-        number = max([int(time.time()), *(int(folder.name) + 1 for folder, _ in there)])
+        number = max([time.time_ns() // 1_000_000, *(int(folder.name) + 1 for folder, _ in there)])
         folder = self._folder / str(number)
         folder.mkdir(mode=0o700)
         (folder / "pulled").touch(mode=0o600)
