@@ -3,8 +3,9 @@
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from streamhouse.install.java import find_java
@@ -28,32 +29,106 @@ SETTINGS = {
 }
 
 
+@dataclass(frozen=True)
+class Login:
+    """A broker that asks who we are.
+
+    Attributes:
+        inner: Address of a door without a login, for what a test prepares.
+        scram: Address of a door that asks for a password, behind TLS.
+        tls: Address of a door that asks for a certificate.
+        ca: The authority's certificate.
+        certificate: Ours, of that authority.
+        key: The key of ours.
+    """
+
+    inner: str
+    scram: str
+    tls: str
+    ca: Path
+    certificate: Path
+    key: Path
+
+
 @contextmanager
 def broker(folder: Path) -> Iterator[str]:
     """The address `127.0.0.1:PORT` of a new broker; it ends with the block."""
-    jars = _jars()
     own, controller = take_ports(2)
     settings = {
         **SETTINGS,
         "listeners": f"PLAINTEXT://{LOOPBACK}:{own},CONTROLLER://{LOOPBACK}:{controller}",
         "advertised.listeners": f"PLAINTEXT://{LOOPBACK}:{own}",
         "controller.quorum.voters": f"1@{LOOPBACK}:{controller}",
-        "log.dirs": str(folder / "data"),
     }
+    with _started(folder, settings, own):
+        yield f"{LOOPBACK}:{own}"
+
+
+@contextmanager
+def broker_with_login(folder: Path, user: str, password: str) -> Iterator[Login]:
+    """A new broker with a user of SCRAM-SHA-512; it ends with the block."""
     folder.mkdir(parents=True)
+    own, scram, tls, controller = take_ports(4)
+    doors = {"INNER": own, "SCRAM": scram, "TLS": tls}
+    ca, certificate, key = _certificates(folder)
+    (folder / "store.pem").write_text(key.read_text() + certificate.read_text())
+    settings = {
+        **SETTINGS,
+        "listeners": ",".join(
+            f"{name}://{LOOPBACK}:{port}" for name, port in {**doors, "CONTROLLER": controller}.items()
+        ),
+        "advertised.listeners": ",".join(f"{name}://{LOOPBACK}:{port}" for name, port in doors.items()),
+        "listener.security.protocol.map": "INNER:PLAINTEXT,CONTROLLER:PLAINTEXT,SCRAM:SASL_SSL,TLS:SSL",
+        "inter.broker.listener.name": "INNER",
+        "controller.quorum.voters": f"1@{LOOPBACK}:{controller}",
+        "sasl.enabled.mechanisms": "SCRAM-SHA-512",
+        "listener.name.scram.scram-sha-512.sasl.jaas.config": (
+            "org.apache.kafka.common.security.scram.ScramLoginModule required;"
+        ),
+        "ssl.keystore.type": "PEM",
+        "ssl.keystore.location": str(folder / "store.pem"),
+        "ssl.truststore.type": "PEM",
+        "ssl.truststore.location": str(ca),
+        "listener.name.tls.ssl.client.auth": "required",
+    }
+    with _started(folder, settings, scram, "--add-scram", f"SCRAM-SHA-512=[name={user},password={password}]"):
+        inner, asked, shown = (f"{LOOPBACK}:{port}" for port in doors.values())
+        yield Login(inner, asked, shown, ca, certificate, key)
+
+
+@contextmanager
+def _started(folder: Path, settings: Mapping[str, object], port: int, *storage: str) -> Iterator[None]:
+    folder.mkdir(parents=True, exist_ok=True)
     file = folder / "server.properties"
-    file.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
-    java = [str(find_java().executable), "-Xmx384m", "-XX:+UseSerialGC", "-cp", str(jars / "*")]
+    given = {**settings, "log.dirs": str(folder / "data")}
+    file.write_text("".join(f"{key}={value}\n" for key, value in given.items()))
+    java = [str(find_java().executable), "-Xmx384m", "-XX:+UseSerialGC", "-cp", str(_jars() / "*")]
     formatted = subprocess.run(
-        [*java, "kafka.tools.StorageTool", "format", "-t", "c3RyZWFtaG91c2UtdGVzdA", "-c", str(file)],
+        [*java, "kafka.tools.StorageTool", "format", "-t", "c3RyZWFtaG91c2UtdGVzdA", "-c", str(file), *storage],
         capture_output=True,
         text=True,
         check=False,
     )
     assert formatted.returncode == 0, formatted.stdout + formatted.stderr
     with process([*java, "kafka.Kafka", str(file)], folder / "log", signal.SIGTERM):
-        until_open(own)
-        yield f"{LOOPBACK}:{own}"
+        until_open(port)
+        yield
+
+
+def _certificates(folder: Path) -> tuple[Path, Path, Path]:
+    """An authority's certificate, and a certificate of it with its key."""
+    ca, ca_key, certificate, key = (folder / name for name in ("ca.pem", "ca.key", "own.pem", "own.key"))
+    new = ("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2")
+    name = ("-addext", f"subjectAltName=IP:{LOOPBACK}")
+    for command in (
+        [*new, "-subj", "/CN=authority", "-keyout", str(ca_key), "-out", str(ca)],
+        [
+            *(*new, "-subj", "/CN=broker", *name, "-CA", str(ca), "-CAkey", str(ca_key)),
+            *("-addext", "basicConstraints=critical,CA:FALSE", "-keyout", str(key), "-out", str(certificate)),
+        ],
+    ):
+        subprocess.run(command, check=True, capture_output=True)
+    return ca, certificate, key
 
 
 def _jars() -> Path:

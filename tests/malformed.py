@@ -12,14 +12,23 @@ Case = tuple[str, bytes, str]
 class Message:
     """What Kafka delivers."""
 
-    def __init__(self, offset: int, value: bytes) -> None:
-        self._offset, self._value = offset, value
+    def __init__(
+        self,
+        offset: int,
+        value: bytes,
+        key: bytes | None = b"k",
+        headers: list[tuple[str, bytes | None]] | None = None,
+    ) -> None:
+        self._offset, self._value, self._key, self._headers = offset, value, key, headers
 
     def value(self) -> bytes:
         return self._value
 
-    def key(self) -> bytes:
-        return b"k"
+    def key(self) -> bytes | None:
+        return self._key
+
+    def headers(self) -> list[tuple[str, bytes | None]] | None:
+        return self._headers
 
     def partition(self) -> int:
         return 3

@@ -11,7 +11,8 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from streamhouse.errors import RowsLostError, SourceError, StoreUnavailableError
-from streamhouse.ingest import kafka as module
+from streamhouse.ingest import kafka_topic
+from streamhouse.ingest.cdc import open_cdc
 from streamhouse.ingest.kafka import open_kafka
 from tests.gate.levels import deep
 from tests.kafka import broker
@@ -40,7 +41,7 @@ def create(servers, partitions=2, **config):
     return name
 
 
-def send(servers, topic, values, *, partition=0, key=None, transaction=None):
+def send(servers, topic, values, *, partition=0, key=None, transaction=None, **more):
     settings = {"bootstrap.servers": servers, **({"transactional.id": topic} if transaction else {})}
     producer = Producer(settings)
     if transaction:
@@ -48,7 +49,7 @@ def send(servers, topic, values, *, partition=0, key=None, transaction=None):
         producer.begin_transaction()
     for value in values:
         data = value if isinstance(value, bytes) or value is None else json.dumps(value).encode()
-        producer.produce(topic, data, key=key, partition=partition)
+        producer.produce(topic, data, key=key, partition=partition, **more)
     producer.flush(30)
     if transaction:
         getattr(producer, f"{transaction}_transaction")(30)
@@ -90,6 +91,53 @@ def test_rows_of_every_type_and_metadata(servers, topic):
     sent_ms = round(first["sent"].timestamp() * 1000)
     assert int(before * 1000) <= sent_ms <= time.time() * 1000
     assert found.read({}, end, ("o",)).to_pydict() == {"o": [0, 1, 3]}
+
+
+def test_fields_of_keys_and_headers_are_columns(servers, topic):
+    headers = [("trace", b"a"), ("trace", b"b"), ("empty", None)]
+    send(servers, topic, [{"id": 1}], key=b'{"region": "north", "n": 7}', headers=headers)
+    send(servers, topic, [{"id": 2}])
+    more = {"trace": "trace", "empty": "empty"}
+    found = source(
+        servers,
+        topic,
+        key={"columns": {"region": "string", "n": "int"}},
+        headers=more,
+        metadata={"raw": "key_bytes", "all": "headers"},
+    )
+    assert [c.name for c in found.columns()] == [*COLUMNS, "region", "n", *more, "raw", "all"]
+    table = found.read({}, found.available(), ("id", "region", "n", *more, "raw", "all"))
+    first, second = table.to_pylist()
+    assert first == {
+        "id": 1,
+        "region": "north",
+        "n": 7,
+        "trace": "b",
+        "empty": None,
+        "raw": b'{"region": "north", "n": 7}',
+        "all": [{"name": name, "value": value} for name, value in headers],
+    }
+    assert second == {"id": 2, **dict.fromkeys(["region", "n", "trace", "empty", "raw"]), "all": []}
+
+
+def test_a_flow_begins_where_it_is_told(servers, topic):
+    """The same range is the same rows, whatever comes later."""
+    begin_ms = round(time.time() * 1000) - 60_000  # retention removes messages that are much older
+    for number in range(6):
+        send(servers, topic, [{"id": number}], timestamp=begin_ms + 1_000 * number)
+    moment = datetime.fromtimestamp((begin_ms + 2_500) / 1000, UTC).isoformat()
+    since = source(servers, topic, start=moment)
+    position = since.advance({}, 2)
+    assert ids(since.read({}, position)) == [3, 4]
+    assert since.rows_between({}, position) == 2
+    end = since.available()
+    send(servers, topic, [{"id": 9}], timestamp=begin_ms)  # older, and behind what is read
+    assert ids(since.read(position, since.available())) == [5, 9]
+    assert ids(since.read({}, end)) == [3, 4, 5]
+    later = source(servers, topic, start="2999-01-01T00:00:00+01:00")
+    assert later.advance({}, 10) == {}
+    numbered = source(servers, topic, start={"offsets": {0: 5}})
+    assert ids(numbered.read({}, numbered.advance({}, 10))) == [5, 9]
 
 
 def test_bounded_ranges_drain_every_partition_once(servers, topic):
@@ -168,10 +216,34 @@ def test_rows_that_retention_removed_are_lost_and_told(servers, topic):
     assert found.rows_between({}, end) == 4
 
 
+def test_a_compacted_topic_is_a_table_whose_changes_can_be_read_again(servers, tmp_path):
+    from confluent_kafka import TopicPartition
+
+    topic = create(servers, 1, **{"cleanup.policy": "compact,delete"})
+    place = {"servers": servers, "topic": topic, "messages": "rows"}
+    options = {"kafka": place, "primary_key": ["id"], "columns": {"id": "bigint", "shop": "string"}}
+    for number, shop in enumerate("ab"):
+        send(servers, topic, [{"shop": shop}], key=str(number).encode())
+    found = open_cdc(options, tmp_path)
+    before, identity = found.available(), found.identity()
+    admin = AdminClient({"bootstrap.servers": servers})
+    (deleted,) = admin.delete_records([TopicPartition(topic, 0, 2)]).values()
+    deleted.result(PATIENCE_S)
+    send(servers, topic, [{"shop": "A"}], key=b"0", transaction="abort")
+    send(servers, topic, [None], key=b"1")
+    again = open_cdc(options, tmp_path)
+    end = again.available()
+    assert again.state(before).to_pylist() == [{"id": 0, "shop": "a"}, {"id": 1, "shop": "b"}]
+    assert again.changes(before, end).deletes.to_pylist() == [{"id": 1}]
+    assert again.state(end).to_pylist() == [{"id": 0, "shop": "a"}]
+    assert again.available() == end
+    assert again.identity() == identity
+
+
 def test_a_topic_that_is_absent_or_compacted_is_refused(servers):
     with pytest.raises(SourceError, match="no topic 'nowhere'"):
         source(servers, "nowhere").available()
-    with pytest.raises(SourceError, match="compacts"):
+    with pytest.raises(SourceError, match=r"compacts .*\n.*cdc: \{kafka:"):
         source(servers, create(servers, **{"cleanup.policy": "compact"})).available()
 
 
@@ -182,7 +254,7 @@ def test_a_secret_comes_from_the_environment(servers, topic, monkeypatch):
 
 
 def test_a_broker_that_is_away(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "_TIMEOUT_S", 3.0)
+    monkeypatch.setattr(kafka_topic, "TIMEOUT_S", 3.0)
     with broker(tmp_path / "broker") as address:
         topic = create(address)
         send(address, topic, [{"id": 1}])
@@ -202,6 +274,13 @@ def test_a_broker_that_is_away(tmp_path, monkeypatch):
         ({"columns": {"a": "nothing"}}, "column 'a'"),
         ({"metadata": {"id": "key"}}, "both a column and metadata"),
         ({"topics": "x"}, "unknown option 'topics'"),
+        ({"headers": {"id": "x"}}, "'id' is both a column and a header"),
+        ({"key": {"columns": {"k": "int"}}, "headers": {"k": "x"}}, "'k' is both a column of the key and a header"),
+        ({"key": {"format": "avro", "columns": {"k": "int"}}}, "format avro of the key needs 'registry'"),
+        ({"key": {"subject": "s", "columns": {"k": "int"}}}, "'subject' is for keys with a schema"),
+        ({"start": "latest"}, "'latest' would be another place each time"),
+        ({"start": "2026-03-01T00:00:00"}, "is no time with its zone"),
+        ({"start": {"offsets": {0: -1}}}, "option 'start' of kafka: write earliest, a time with its zone"),
     ],
 )
 def test_options_that_are_wrong(options, text):

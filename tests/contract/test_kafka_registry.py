@@ -14,10 +14,11 @@ import yaml
 from streamhouse.cli.main import main
 from streamhouse.errors import EnvironmentProblem, SourceError, StoreUnavailableError
 from streamhouse.ingest import schema_registry
+from streamhouse.ingest.cdc import open_cdc
 from streamhouse.ingest.kafka import open_kafka
 from streamhouse.ingest.kafka_options import KafkaOptions
 from streamhouse.ingest.message_formats import LANGUAGES
-from streamhouse.ingest.registered_columns import newest_schema, refuse_misfits
+from streamhouse.ingest.registered_columns import contracts_of, newest_schema, refuse_misfits
 from streamhouse.ingest.schema_registry import registry_client
 from streamhouse.project.contracts import check_contracts
 from streamhouse.project.desired import desired_plan
@@ -105,6 +106,57 @@ def test_rows_of_several_schemas_in_their_order(servers, schemas, root):
     assert found.read({}, found.available(), ("tax",)).to_pydict() == {"tax": [None, 7, None]}
 
 
+def test_keys_with_a_schema_are_columns(servers, schemas, root):
+    """Of a key that cannot be read the message is a bad row; a new version of its subject is compared, too."""
+    topic = create(servers)
+    key = {"type": "record", "name": "Key", "fields": [{"name": "region", "type": "string"}]}
+    number = schemas.register(f"{topic}-key", key)
+    [value] = encoded(schemas.register(f"{topic}-value", ORDER), ORDER, ROW)
+    [north] = encoded(number, key, {"region": "north"})
+    for given in (north, None, b"plain"):
+        send(servers, topic, [value], key=given)
+    of_key = {"format": "avro", "columns": {"region": "string"}}
+    found = source(root, servers, topic, key=of_key, on_bad_rows="dead_letter")
+    split = found.read_split({}, found.available())
+    assert split.rows["region"].to_pylist() == ["north", None]
+    assert [(one.reason, one.message) for one in split.bad] == [
+        ("malformed", "its key: it does not begin with the id of a schema")
+    ]
+    given = {"servers": servers, "topic": topic, "columns": COLUMNS, "format": "avro", "registry": "schemas"}
+    checked = KafkaOptions.model_validate({**given, "key": {"format": "avro", "columns": {"country": "string"}}})
+    [_, contract] = contracts_of(checked)
+    with pytest.raises(SourceError, match="has no column 'country'"):
+        refuse_misfits(newest_schema(registry_client("schemas", root), contract), contract.columns)
+
+
+def test_changes_in_avro_are_rows_by_key(servers, schemas, root):
+    topic = create(servers, 1)
+    row = {"type": "record", "name": "Value", "fields": FIELDS}
+    envelope = {
+        "type": "record",
+        "name": "Envelope",
+        "fields": [
+            {"name": "before", "type": ["null", row], "default": None},
+            {"name": "after", "type": ["null", "Value"], "default": None},
+            {"name": "op", "type": "string"},
+        ],
+    }
+    key = {"type": "record", "name": "Key", "fields": FIELDS[:1]}
+    of_value, of_key = schemas.register(f"{topic}-value", envelope), schemas.register(f"{topic}-key", key)
+    events = [("c", ROW), ("c", {**ROW, "id": 2}), ("u", {**ROW, "shop": None})]
+    for op, after in events:
+        [value] = encoded(of_value, envelope, {"before": None, "after": after, "op": op})
+        send(servers, topic, [value], key=encoded(of_key, key, after)[0])
+    send(servers, topic, [None], key=encoded(of_key, key, {"id": 2})[0])
+    send(servers, topic, [b"no frame"], key=b"k")
+    place = {"servers": servers, "topic": topic, "format": "avro", "registry": "schemas"}
+    options = {"kafka": place, "primary_key": ["id"], "columns": COLUMNS, "on_bad_rows": "dead_letter"}
+    found = open_cdc(options, root)
+    end = found.available()
+    assert found.state(end).to_pylist() == [{**ROW, "shop": None}]
+    assert [bad.letter.raw for bad in found.bad_rows({}, end)] == [b"no frame"]
+
+
 EVERY = {
     "type": "record",
     "name": "Every",
@@ -188,7 +240,7 @@ def test_every_type(servers, schemas, root):
         "stops": [{"city": "Bonn"}],
     }
     assert (second["local"], second["rates"], second["to"], second["stops"]) == (None, None, None, [])
-    newest = newest_schema(registry_client("schemas", root), options(topic, {}))
+    newest = newest_schema(registry_client("schemas", root), *contracts_of(options(topic, {})))
     with pytest.raises(SourceError, match=r"column 'either' of version 1 .* a union of int and string"):
         refuse_misfits(newest, {"either": "string"})
 
@@ -210,7 +262,7 @@ def options(topic, columns):
 def test_declared_columns_are_compared_with_the_schema(servers, schemas, root, columns, text, hint):
     topic = f"contract-{len(columns)}"
     schemas.register(f"{topic}-value", ORDER)
-    newest = newest_schema(registry_client("schemas", root), options(topic, columns))
+    newest = newest_schema(registry_client("schemas", root), *contracts_of(options(topic, columns)))
     if not text:
         refuse_misfits(newest, columns)
         return
@@ -249,10 +301,10 @@ def test_a_flow_whose_columns_are_not_in_the_schema_is_refused(schemas, root, mo
 def test_a_subject_that_is_absent_or_in_another_language(schemas, root):
     client = registry_client("schemas", root)
     with pytest.raises(SourceError, match="no subject 'nowhere-value'"):
-        newest_schema(client, options("nowhere", {}))
+        newest_schema(client, *contracts_of(options("nowhere", {})))
     schemas.register("texts-value", {"type": "object", "properties": {"id": {"type": "integer"}}}, "JSON")
     with pytest.raises(SourceError, match="is in JSON, and the source says format: avro") as refused:
-        newest_schema(client, options("texts", {}))
+        newest_schema(client, *contracts_of(options("texts", {})))
     assert refused.value.hint == "write format: json_schema"
 
 
@@ -368,12 +420,8 @@ def test_json_by_its_schema(servers, schemas, root):
         ("malformed", "it is no JSON object, but an array"),
         ("malformed", "it does not begin with the id of a schema"),
     ]
-    newest = newest_schema(
-        registry_client("schemas", root),
-        KafkaOptions.model_validate(
-            {"servers": "a:1", "topic": topic, "format": "json_schema", "registry": "schemas", "columns": COLUMNS}
-        ),
-    )
+    given = {"servers": "a:1", "topic": topic, "format": "json_schema", "registry": "schemas", "columns": COLUMNS}
+    newest = newest_schema(registry_client("schemas", root), *contracts_of(KafkaOptions.model_validate(given)))
     refuse_misfits(newest, COLUMNS)
     with pytest.raises(SourceError, match="has no column 'shopp'"):
         refuse_misfits(newest, {"shopp": "string"})
@@ -483,7 +531,7 @@ def test_columns_of_protobuf_are_compared(schemas, root):
         "PROTOBUF",
     )
     given = {"servers": "a:1", "topic": "proto", "format": "protobuf", "registry": "schemas", "columns": {"n": "int"}}
-    newest = newest_schema(registry_client("schemas", root), KafkaOptions.model_validate(given))
+    newest = newest_schema(registry_client("schemas", root), *contracts_of(KafkaOptions.model_validate(given)))
     refuse_misfits(newest, {"n": "bigint"})
     refuse_misfits(newest, {"x": "string"}, "A.B")
     with pytest.raises(SourceError, match=r"it has no message 'A.C', but A"):

@@ -62,11 +62,12 @@ ALLOWED = {
     ("streamhouse/cli/main.py", "_exit"),  # documented
     ("streamhouse/cli/mcp.py", "_exit"),
     ("streamhouse/host/runner.py", "_exit"),
-    ("streamhouse/ingest/kafka.py", "_AUTO_OFFSET_RESET"),  # error codes of librdkafka, which are documented so
-    ("streamhouse/ingest/kafka.py", "_AUTHENTICATION"),
-    ("streamhouse/ingest/kafka.py", "_INVALID_ARG"),
-    ("streamhouse/ingest/kafka.py", "_UNKNOWN_TOPIC"),
-    ("streamhouse/ingest/kafka.py", "_PARTITION_EOF"),
+    ("streamhouse/ingest/kafka_topic.py", "_AUTO_OFFSET_RESET"),  # error codes of librdkafka, which are documented so
+    ("streamhouse/ingest/kafka_topic.py", "_AUTHENTICATION"),
+    ("streamhouse/ingest/kafka_topic.py", "_SSL"),
+    ("streamhouse/ingest/kafka_topic.py", "_INVALID_ARG"),
+    ("streamhouse/ingest/kafka_topic.py", "_UNKNOWN_TOPIC"),
+    ("streamhouse/ingest/kafka_topic.py", "_PARTITION_EOF"),
     ("streamhouse/sql/slow_patterns.py", "_constants"),  # Python's own parser of regular expressions
     ("streamhouse/sql/slow_patterns.py", "_parser"),
     ("streamhouse/sql/dialect/__init__.py", "_meta"),  # of sqlglot: its `meta` makes a dict at each look

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from streamhouse.ingest.cdc import CdcOptions
+from streamhouse.ingest.cdc_options import CdcOptions
 from streamhouse.model.connection import DATABASES
 from streamhouse.model.types import Frozen
 

@@ -68,7 +68,7 @@ class AvroRows:
                 pass  # what is wrong with which message, if anything is, shows when they are read one by one
             else:
                 return {name: _column(name, one.convert, raw[name]) for name, one in readers.items()}
-        records = self._records(values, skip)
+        records = self.records(values, skip)
         return {name: _column(name, reader.column, [one[name] for one in records]) for name, reader in readers.items()}
 
     def _reader(self, column: Column) -> ValueReader:
@@ -77,7 +77,12 @@ class AvroRows:
                 self._readers[column] = value_reader(self._fields[column.name], arrow_type(column.type))
         return self._readers[column]
 
-    def _records(self, values: Sequence[bytes], skip: int) -> list[dict[str, Any]]:
+    def records(self, values: Sequence[bytes], skip: int) -> list[dict[str, Any]]:
+        """Each message as a record, without logical types; `skip` bytes are before it.
+
+        Raises:
+            UnreadableError: a message is no record of the schema.
+        """
         # One stream for all, since one for each message costs as much as to read it.
         data = b"".join(values)
         stream, end = BytesIO(data), 0

@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 import pyarrow as pa
-from pydantic import Field, field_validator, model_validator
 
 from streamhouse.errors import Location, RowsLostError, SourceError, did_you_mean
 from streamhouse.ingest.bad_rows import BadRow, Letter, Split
+from streamhouse.ingest.cdc_options import CdcOptions
 from streamhouse.ingest.cdc_order import LaterEvents
 from streamhouse.ingest.debezium import Events, WantedEvents, decode, last_of_each, row_columns, rows_alone
 from streamhouse.ingest.debezium_letters import decode_apart
@@ -19,90 +19,19 @@ from streamhouse.ingest.event_files import EventFiles, JournalFiles, NamedFiles
 from streamhouse.ingest.journal import TableBase
 from streamhouse.ingest.listing import check_place, in_order
 from streamhouse.ingest.long_values import LongValues
-from streamhouse.ingest.not_null import NotNull, required_of_those
-from streamhouse.ingest.options import check_options, stored_types
+from streamhouse.ingest.not_null import required_of_those
+from streamhouse.ingest.options import check_options
 from streamhouse.ingest.replays import Replays, rows_again, without_replays
 from streamhouse.ingest.truncations import NO_DECISIONS, Truncations
-from streamhouse.model.bad_rows import OnBadRows
-from streamhouse.model.connection import DATABASES
 from streamhouse.model.table import Column
-from streamhouse.model.types import NAME, Frozen, Position
+from streamhouse.model.types import Position
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import Changes
 from streamhouse.stores.keyed import with_keys, without_keys
 
 _EVENTS_AT_ONCE = 100_000
-_NO_KEY_TYPES = ("array<", "map<", "struct<", "float", "double")
 _OF_CAPTURES: TimeUnit = "us"  # as we have the engine write times
 T = TypeVar("T")
-
-
-class CapturedTable(Frozen):
-    """A table of a database that a capture reads (docs/postgres.md, docs/mariadb.md)."""
-
-    connection: str = Field(pattern=NAME, description="its name under 'connections' in streamhouse.yaml")
-    table: str = Field(
-        pattern=r"^[^.\s]+\.[^.\s]+$",
-        description="schema.table, such as public.orders; of mariadb and mysql database.table",
-    )
-
-
-class CdcOptions(NotNull):
-    """Options of `cdc`."""
-
-    path: str | None = Field(
-        default=None, min_length=1, description="file or pattern (*, ?, [a-z], **), relative to the project"
-    )
-    postgres: CapturedTable | None = Field(
-        default=None, description="a table of a database, instead of files: {connection: shop, table: public.orders}"
-    )
-    mariadb: CapturedTable | None = Field(
-        default=None, description="the same of MariaDB: {connection: shop, table: shop.orders}"
-    )
-    mysql: CapturedTable | None = Field(default=None, description="the same of MySQL, where it is not tested")
-    primary_key: tuple[str, ...] = Field(min_length=1, description="the columns that identify a row: [id]")
-    columns: dict[str, str] = Field(min_length=1, description="what to take of each row: {id: bigint, name: string}")
-    time_unit: TimeUnit | None = Field(
-        default=None, description="ms, us or ns: of times that are numbers, in events without a schema part"
-    )
-    nulls_kept: bool = Field(
-        default=False,
-        description="the connector has value.converter.replace.null.with.default=false, so NULL never came as DEFAULT",
-    )
-    on_bad_rows: OnBadRows = Field(default=OnBadRows(), description="fail or dead_letter, and a limit")
-
-    @field_validator("columns")
-    @classmethod
-    def _types_can_be_stored(cls, value: dict[str, str]) -> dict[str, str]:
-        return stored_types(value)
-
-    @model_validator(mode="after")
-    def _from_one_place(self) -> Self:
-        named = [name for name in ("path", *DATABASES) if getattr(self, name) is not None]
-        if len(named) != 1:
-            raise ValueError("say where the changes are: either 'path' (files) or 'postgres', 'mariadb' or 'mysql'")
-        for name in ("time_unit", "nulls_kept") if self.captured is not None else ():
-            if name in self.model_fields_set:
-                raise ValueError(f"'{name}' is for files; of a database it is known")
-        if self.captured is not None and self.on_bad_rows != OnBadRows():
-            raise ValueError("'on_bad_rows' is for files; the events of a capture are never malformed")
-        return self
-
-    @model_validator(mode="after")
-    def _key_is_of_columns(self) -> Self:
-        for name in self.primary_key:
-            if name not in self.columns:
-                raise ValueError(f"primary_key names '{name}', which is not among the columns")
-            if self.columns[name].startswith(_NO_KEY_TYPES):
-                raise ValueError(f"'{name}' is {self.columns[name]} and cannot be part of a primary key")
-        if len(set(self.primary_key)) != len(self.primary_key):
-            raise ValueError("primary_key names a column twice")
-        return self
-
-    @property
-    def captured(self) -> CapturedTable | None:
-        """The table of a database; None: the changes are in files."""
-        return self.postgres or self.mariadb or self.mysql
 
 
 class Cdc:
@@ -183,6 +112,9 @@ class Cdc:
         Raises:
             SourceError: a file is shorter than it was.
         """
+        return self._written()
+
+    def _written(self) -> Position:
         files = {name: self._source.lines(name).count() for name in self._source.names()}
         return files | (self._replays.available() if self._replays is not None else {})
 
@@ -192,7 +124,7 @@ class Cdc:
         Raises:
             SourceError: events appeared before some that were read already.
         """
-        there = without_replays(self.available())
+        there = without_replays(self._there())
         self._refuse_events_before(start, there)
         end = dict(start)
         for name, lines in there.items():
@@ -202,6 +134,10 @@ class Cdc:
                 end[name] = taken + step
                 max_rows -= step
         return end if self._replays is None else self._replays.advance(start, end, max_rows)
+
+    def _there(self) -> Position:
+        """What `advance` may reach."""
+        return self.available()
 
     def rows_between(self, start: Position, end: Position) -> int:
         """How many lines `[start, end)` has."""
@@ -439,13 +375,17 @@ def open_cdc(
     `columns` are those fixed by a plan, which may have more than the options declare.
 
     Raises:
-        SourceError: an option is wrong, or the file or folder does not exist.
+        SourceError: an option is wrong, the file or folder does not exist, or a variable is not permitted.
     """
     checked = check_options(CdcOptions, "cdc", options, at)
     if (table := checked.captured) is not None:
         journal = JournalFiles(root, table.connection, table.table, has_schema=checked.postgres is not None)
         return Captured(journal, checked, journal, root, columns=columns, truncations=truncations, loose=loose, at=at)
-    assert checked.path is not None, "the model asks for one of both"
+    if checked.kafka is not None:
+        from streamhouse.ingest.cdc_topic import open_topic
+
+        return open_topic(checked, root, columns=columns, truncations=truncations, loose=loose, at=at)
+    assert checked.path is not None, "the model asks for one"
     check_place(checked.path, root, at)
     files = NamedFiles(checked.path, root)
     return Cdc(checked, files, root, columns=columns, truncations=truncations, loose=loose, at=at)

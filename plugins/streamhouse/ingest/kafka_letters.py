@@ -2,14 +2,13 @@
 
 import base64
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import pyarrow as pa
 
 from streamhouse.ingest.bad_rows import BadRow, Letter, Split, part
-from streamhouse.ingest.message_formats import MessageFormat
 
 
 class AnyMessage(Protocol):
@@ -20,6 +19,9 @@ class AnyMessage(Protocol):
 
     def key(self) -> Any:
         """Bytes of its key, or None."""
+
+    def headers(self) -> Any:
+        """Name and bytes of each header, in order, or None; bytes may be None."""
 
     def partition(self) -> Any:
         """Its partition."""
@@ -44,8 +46,11 @@ class KeptMessage:
 
     def key(self) -> bytes | None:
         """Bytes of its key."""
-        key = self.context.get("key")
-        return None if key is None else base64.b64decode(key)
+        return _from_text(self.context.get("key"))
+
+    def headers(self) -> list[tuple[str, bytes | None]]:
+        """Name and bytes of each header."""
+        return [(name, _from_text(value)) for name, value in self.context.get("headers", ())]
 
     def partition(self) -> int:
         """Its partition."""
@@ -61,21 +66,41 @@ class KeptMessage:
         return (0, 0) if at is None else (1, int(at))
 
 
+def _from_text(text: str | None) -> bytes | None:
+    return None if text is None else base64.b64decode(text)
+
+
+def _as_text(data: bytes | None) -> str | None:
+    return None if data is None else base64.b64encode(data).decode()
+
+
+class HowWritten(Protocol):
+    """Says what is wrong with a message, and how its value was written."""
+
+    def reason(self, message: AnyMessage, error: Exception) -> tuple[str, str]:
+        """Why a message cannot be read, by the error of reading it alone."""
+
+    def context(self, value: bytes) -> Mapping[str, Any]:
+        """What a dead letter says besides of how the value was written."""
+
+
 def message_of(letter: Letter) -> KeptMessage:
     """The message of a letter."""
     return KeptMessage(letter, json.loads(letter.context))
 
 
-def letter_of(message: AnyMessage, topic: str, how: MessageFormat) -> Letter:
+def letter_of(message: AnyMessage, topic: str, how: HowWritten) -> Letter:
     """A message as a dead letter; `how` says how it was written."""
     if isinstance(message, KeptMessage):
         return message.letter
-    key, (kind, at) = message.key(), message.timestamp()
+    kind, at = message.timestamp()
+    headers = [[name, _as_text(value)] for name, value in message.headers() or []]
     context = {
         "partition": message.partition(),
         "offset": message.offset(),
         "timestamp": at if kind else None,
-        "key": base64.b64encode(key).decode() if key is not None else None,
+        "key": _as_text(message.key()),
+        **({"headers": headers} if headers else {}),
         **how.context(message.value()),
     }
     return Letter(f"{topic}/{message.partition()}/{message.offset()}", message.value(), json.dumps(context))
@@ -85,7 +110,7 @@ def split_messages(
     messages: Sequence[AnyMessage],
     empty: pa.Table,
     parse: Callable[[Sequence[AnyMessage]], pa.Table],
-    how: MessageFormat,
+    how: HowWritten,
     topic: str,
     without: Callable[[str], bool] | None,
 ) -> Split:
@@ -99,7 +124,7 @@ def split_messages(
         topic: For positions.
         without: Whether a position is left out of the rows; None: none is, and there are no places.
     """
-    found = part(messages, parse, lambda message, error: how.reason(message.value(), error))
+    found = part(messages, parse, how.reason)
     bad = tuple(BadRow(letter_of(messages[number], topic, how), *why) for number, why in sorted(found.wrong.items()))
     rows = pa.concat_tables([empty, *found.tables])
     if without is None:

@@ -1,33 +1,76 @@
 """Options of a source that reads a topic of Kafka."""
 
-from typing import Literal, Self
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
-from streamhouse.doors.kafka import KAFKA
-from streamhouse.doors.setting import Kind, RefusedSetting, Setting, shown
-from streamhouse.doors.variables import is_variable
+from streamhouse.doors.setting import shown
+from streamhouse.ingest.broker_options import BrokerOptions
 from streamhouse.ingest.not_null import NotNull
 from streamhouse.ingest.options import refuse_odd_keys, stored_types
 from streamhouse.model.bad_rows import OnBadRows
 from streamhouse.model.table import Column
-from streamhouse.model.types import NAME
-from streamhouse.secret import holds_secret, names_secret
+from streamhouse.model.types import NAME, Frozen
 
-_TYPES: dict[str, str] = {"key": "string", "timestamp": "timestamp", "partition": "int", "offset": "bigint"}
-_SERVER = r"([A-Za-z0-9_.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\]):[0-9]{1,5}"
+_TYPES: dict[str, str] = {
+    "key": "string",
+    "key_bytes": "binary",
+    "headers": "array<struct<name:string,value:binary>>",
+    "timestamp": "timestamp",
+    "partition": "int",
+    "offset": "bigint",
+}
+_MESSAGE = r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$"
 _ALWAYS_THERE = ("partition", "offset")
-Metadata = Literal["key", "timestamp", "partition", "offset"]
+Metadata = Literal["key", "key_bytes", "headers", "timestamp", "partition", "offset"]
+Form = Literal["json", "avro", "json_schema", "protobuf"]
 
 
-class KafkaOptions(NotNull):
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class StartOffsets(Frozen):
+    """Where partitions are read from."""
+
+    offsets: dict[int, int] = Field(
+        min_length=1, description="partition: its first offset that is read; others are read from the oldest message"
+    )
+
+
+class KeyOptions(Frozen):
+    """Fields of the key as columns."""
+
+    format: Form = Field(default="json", description="how keys are written; all but json need a registry")
+    subject: str | None = Field(
+        default=None, min_length=1, description="of whose versions the keys are; absent: the topic's, TOPIC-key"
+    )
+    message: str | None = Field(
+        default=None, pattern=_MESSAGE, description="as 'message' of the source, for keys in Protobuf"
+    )
+    columns: dict[str, str] = Field(min_length=1, description="column: type, of fields of the key")
+
+    @field_validator("columns")
+    @classmethod
+    def _types_can_be_stored(cls, value: dict[str, str]) -> dict[str, str]:
+        return stored_types(value)
+
+    @model_validator(mode="after")
+    def _are_of_the_format(self) -> Self:
+        if self.format == "json" and self.subject is not None:
+            raise ValueError("'subject' is for keys with a schema: add 'format': avro, json_schema or protobuf")
+        if self.format in ("json", "json_schema"):
+            refuse_odd_keys(self.columns)
+        if self.format != "protobuf" and self.message is not None:
+            raise ValueError("'message' is for format: protobuf")
+        return self
+
+
+class KafkaOptions(NotNull, BrokerOptions):
     """Options of `kafka`."""
 
-    servers: str = Field(pattern=rf"^{_SERVER}(,{_SERVER})*$", description="host:port of some brokers")
-    topic: str = Field(min_length=1, description="of which every message is one row")
-    format: Literal["json", "avro", "json_schema", "protobuf"] = Field(
-        default="json", description="how messages are written; all but json need a registry"
-    )
+    format: Form = Field(default="json", description="how messages are written; all but json need a registry")
     registry: str | None = Field(
         default=None, pattern=NAME, description="of schemas: its name under 'connections' in streamhouse.yaml"
     )
@@ -36,22 +79,25 @@ class KafkaOptions(NotNull):
     )
     message: str | None = Field(
         default=None,
-        pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$",
+        pattern=_MESSAGE,
         description="of format protobuf: which message of the schema says what the columns are, without its package; "
         "absent: the first",
     )
     columns: dict[str, str] = Field(min_length=1, description="column: type; a field that a message lacks is null")
+    key: KeyOptions | None = Field(
+        default=None, description="fields of the key as further columns; absent: metadata has the key as text"
+    )
+    headers: dict[str, str] = Field(
+        default_factory=dict, description="further column of text: name of the header; null where a message lacks it"
+    )
     metadata: dict[str, Metadata] = Field(
-        default_factory=dict, description="further column: key, timestamp, partition or offset of the message"
-    )
-    properties: dict[str, str] = Field(
         default_factory=dict,
-        description="settings of librdkafka, such as security.protocol: SASL_SSL; docs/sources.md lists them",
+        description="further column: key, key_bytes, headers, timestamp, partition or offset of the message",
     )
-    secrets: dict[str, str] = Field(
-        default_factory=dict,
-        description="setting of librdkafka: name of the environment variable that holds it, such as "
-        "sasl.password: STREAMHOUSE_SECRET_KAFKA; never the secret itself",
+    start: str | StartOffsets = Field(
+        default="earliest",
+        description="where a flow begins that has read nothing yet: earliest, a time with its zone "
+        "(2026-03-01T00:00:00Z), or {offsets: {0: 1200}}",
     )
     on_bad_rows: OnBadRows = Field(default=OnBadRows(), description="fail or dead_letter, and a limit")
 
@@ -60,53 +106,50 @@ class KafkaOptions(NotNull):
     def _types_can_be_stored(cls, value: dict[str, str]) -> dict[str, str]:
         return stored_types(value)
 
-    @field_validator("properties")
+    @field_validator("start", mode="before")
     @classmethod
-    def _settings_are_known(cls, value: dict[str, str]) -> dict[str, str]:
-        # A plan keeps these settings, and so does everybody who has the file.
-        for name, text in value.items():
-            known = KAFKA.taken.get(name)
-            is_secret = known is not None and known.kind is Kind.SECRET
-            if is_secret or names_secret(name) or holds_secret(text):
-                raise ValueError(
-                    f"'{shown(name)}' is a secret; use `secrets:` with the name of the variable that holds it, "
-                    f"such as {shown(name)}: STREAMHOUSE_SECRET_KAFKA"
-                )
-            _setting(name, text)
-        return value
-
-    @field_validator("secrets")
-    @classmethod
-    def _secrets_are_names(cls, value: dict[str, str]) -> dict[str, str]:
-        for name, variable in value.items():
-            if _setting(name).kind is not Kind.SECRET:
-                raise ValueError(f"'{name}' takes no secret: it is shown; write it under `properties:`")
-            if not is_variable(variable):
-                raise ValueError(
-                    f"'{name}' does not name a variable of the environment, such as STREAMHOUSE_SECRET_KAFKA"
-                )
-        return value
-
-    @model_validator(mode="after")
-    def _says_how_to_log_in(self) -> Self:
-        # Without a mechanism librdkafka takes Kerberos, and runs a shell command for its ticket.
-        named = {"sasl.mechanism", "sasl.mechanisms"} & self.properties.keys()
-        if self.properties.get("security.protocol", "").lower().startswith("sasl") and not named:
-            raise ValueError("security.protocol with SASL needs 'sasl.mechanism' beside it")
-        return self
+    def _start_is_one_place(cls, value: Any) -> Any:
+        text = value.isoformat() if isinstance(value, datetime) else value
+        if isinstance(text, StartOffsets) or text == "earliest":
+            return text
+        if not isinstance(text, str):
+            return _start_offsets(text)
+        if text == "latest":
+            raise ValueError(
+                "'latest' would be another place each time a table is made again; write the time from which messages "
+                "count, with its zone: 2026-03-01T00:00:00Z"
+            )
+        _milliseconds(text)
+        return text
 
     @model_validator(mode="after")
     def _names_are_unique(self) -> Self:
-        if twice := sorted(self.columns.keys() & self.metadata.keys()):
-            raise ValueError(f"'{twice[0]}' is both a column and metadata")
+        parts: dict[str, Mapping[str, str]] = {
+            "a column": self.columns,
+            "a column of the key": self.key_columns,
+            "a header": self.headers,
+            "metadata": self.metadata,
+        }
+        seen: dict[str, str] = {}
+        for what, names in parts.items():
+            for name in names:
+                if name in seen:
+                    raise ValueError(f"'{name}' is both {seen[name]} and {what}")
+                seen[name] = what
         return self
 
     @model_validator(mode="after")
     def _registry_is_for_schemas(self) -> Self:
         if self.format != "json" and self.registry is None:
             raise ValueError(f"format {self.format} needs 'registry', the name of a connection in streamhouse.yaml")
+        of_key = "json" if self.key is None else self.key.format
+        if of_key != "json" and self.registry is None:
+            raise ValueError(
+                f"format {of_key} of the key needs 'registry', the name of a connection in streamhouse.yaml"
+            )
         for name in ("registry", "subject"):
-            if self.format == "json" and getattr(self, name) is not None:
+            unused = self.format == "json" and (name == "subject" or of_key == "json")
+            if unused and getattr(self, name) is not None:
                 raise ValueError(f"'{name}' is for messages with a schema: add 'format': avro, json_schema or protobuf")
         if self.format in ("json", "json_schema"):
             refuse_odd_keys(self.columns)
@@ -116,10 +159,30 @@ class KafkaOptions(NotNull):
 
     @property
     def all_columns(self) -> tuple[Column, ...]:
-        """Those of the messages, then the metadata."""
-        found = {**self.columns, **{name: _TYPES[what] for name, what in self.metadata.items()}}
+        """Those of the values, of the keys, of headers, then the metadata."""
+        further = {name: _TYPES[what] for name, what in self.metadata.items()}
+        found = {**self.columns, **self.key_columns, **dict.fromkeys(self.headers, "string"), **further}
         sure = {*self.not_null, *(name for name, what in self.metadata.items() if what in _ALWAYS_THERE)}
         return tuple(Column(name=name, type=type_, nullable=name not in sure) for name, type_ in found.items())
+
+    @property
+    def start_ms(self) -> int | None:
+        """The time from which messages are read, in epoch milliseconds; None: `start` is no time."""
+        return _milliseconds(self.start) if isinstance(self.start, str) and self.start != "earliest" else None
+
+    @property
+    def key_columns(self) -> dict[str, str]:
+        """Those of fields of the key: column → type."""
+        return {} if self.key is None else self.key.columns
+
+    @property
+    def of_others(self) -> set[str]:
+        """The columns that no field of the value makes."""
+        return {*self.key_columns, *self.headers, *self.metadata}
+
+    def key_subject(self, key: KeyOptions) -> str:
+        """The subject whose newest version says which columns keys have."""
+        return key.subject or f"{self.topic}-key"
 
     @property
     def subject_name(self) -> str:
@@ -127,8 +190,22 @@ class KafkaOptions(NotNull):
         return self.subject or f"{self.topic}-value"
 
 
-def _setting(name: str, text: str | None = None) -> Setting:
+def _start_offsets(value: Any) -> StartOffsets:
     try:
-        return KAFKA.setting(name) if text is None else KAFKA.check(name, text)
-    except RefusedSetting as error:
-        raise ValueError(f"{error}; {error.hint}" if error.hint else str(error)) from None
+        found = StartOffsets.model_validate(value)
+    except ValidationError:
+        found = None
+    if found is None or min([*found.offsets, *found.offsets.values()]) < 0:
+        raise ValueError("write earliest, a time with its zone, or {offsets: {0: 1200}}: partition and offset")
+    return found
+
+
+def _milliseconds(text: str) -> int:
+    """The first millisecond that is not before a time."""
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        time = None
+    if time is None or time.tzinfo is None:
+        raise ValueError(f"'{shown(text)}' is no time with its zone, such as 2026-03-01T00:00:00Z, and not earliest")
+    return max(0, -(-(time - _EPOCH) // timedelta(milliseconds=1)))

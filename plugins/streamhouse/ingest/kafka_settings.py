@@ -7,12 +7,12 @@ from urllib.parse import urlsplit
 from streamhouse.doors.kafka import KAFKA
 from streamhouse.doors.setting import Kind, RefusedSetting
 from streamhouse.errors import Location, SourceError
+from streamhouse.ingest.broker_options import BrokerOptions
 from streamhouse.ingest.folders import project_file
-from streamhouse.ingest.kafka_options import KafkaOptions
 from streamhouse.ingest.permitted import check_variable, value_of
 
 
-def check_settings(options: KafkaOptions, root: Path, at: Location | None) -> None:
+def check_settings(options: BrokerOptions, root: Path, at: Location | None) -> None:
     """Check what the settings of a source name: files of the project, and variables that it permits.
 
     Raises:
@@ -29,7 +29,7 @@ def check_settings(options: KafkaOptions, root: Path, at: Location | None) -> No
         check_variable(variable, _servers(options), root, at)
 
 
-def client_settings(options: KafkaOptions, root: Path, at: Location | None) -> dict[str, str | int | float | bool]:
+def client_settings(options: BrokerOptions, root: Path, at: Location | None) -> dict[str, str | int | float | bool]:
     """What librdkafka gets; paths of files are absolute, with no link.
 
     Raises:
@@ -41,13 +41,13 @@ def client_settings(options: KafkaOptions, root: Path, at: Location | None) -> d
     return {"bootstrap.servers": options.servers, **dict(_properties(options, root, at)), **secrets}
 
 
-def _properties(options: KafkaOptions, root: Path, at: Location | None) -> Iterator[tuple[str, str]]:
+def _properties(options: BrokerOptions, root: Path, at: Location | None) -> Iterator[tuple[str, str]]:
     for name, value in options.properties.items():
         is_file = KAFKA.check(name, value).kind is Kind.FILE
         yield name, str(project_file(root, value, at)) if is_file else value
 
 
-def _servers(options: KafkaOptions) -> list[str]:
+def _servers(options: BrokerOptions) -> list[str]:
     """`host:port` of each server that could get a secret."""
     found = options.servers.split(",")
     if url := options.properties.get("sasl.oauthbearer.token.endpoint.url"):

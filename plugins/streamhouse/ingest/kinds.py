@@ -25,7 +25,7 @@ def kinds() -> tuple[str, ...]:
 
 def option_models() -> dict[str, type[Frozen]]:
     """Kind of source → the model of its options. Loads the modules of all kinds, which takes some 0.3 s."""
-    from streamhouse.ingest.cdc import CdcOptions
+    from streamhouse.ingest.cdc_options import CdcOptions
     from streamhouse.ingest.files_options import FilesOptions
     from streamhouse.ingest.kafka_options import KafkaOptions
     from streamhouse.ingest.replay import ReplayOptions

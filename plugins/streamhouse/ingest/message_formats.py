@@ -119,6 +119,35 @@ class RegisteredMessages:
         return rows
 
 
+class RegisteredEvents:
+    """Reads keys and values that Kafka Connect wrote in Avro, as JSON with their schema part.
+
+    Args:
+        client: Of the registry.
+    """
+
+    def __init__(self, client: RegistryClient) -> None:
+        self._client = client
+
+    def text(self, value: bytes) -> bytes:
+        """A key or value as JSON.
+
+        Raises:
+            UnreadableError: it is none of a schema that the registry has, or no record of it.
+            StoreUnavailableError: the registry does not answer.
+        """
+        from streamhouse.ingest.avro_connect import connect_records
+
+        number = _schema_id(value)
+        try:
+            schema = self._client.schema(number)
+        except NotRegistered as error:
+            raise UnreadableError("schema", f"the registry has no schema {number}") from error
+        if schema.language != "AVRO":
+            raise UnreadableError("schema", f"schema {number} is in {schema.language} and not in avro")
+        return connect_records(schema).text(value, _HEADER_BYTES)
+
+
 def _schema_id(value: bytes) -> int:
     if len(value) < _HEADER_BYTES or value[:1] != _MARK:
         raise UnreadableError("malformed", "it does not begin with the id of a schema")

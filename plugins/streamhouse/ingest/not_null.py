@@ -33,25 +33,39 @@ class NotNull(Frozen):
     @model_validator(mode="before")
     @classmethod
     def _behind_the_types(cls, data: Any) -> Any:
-        columns = data.get("columns") if isinstance(data, dict) else None
-        if not isinstance(columns, dict):
+        if not isinstance(data, dict):
             return data
-        split = {name: split_not_null(text) for name, text in columns.items() if isinstance(text, str)}
-        found = [name for name, (_, required) in split.items() if required]
+        given, found = _split(data)
+        if isinstance(data.get("key"), dict):
+            of_key, more = _split(data["key"])
+            given, found = {**given, "key": of_key}, [*found, *more]
         if not found:
             return data
-        types = {name: split[name][0] if name in split else text for name, text in columns.items()}
         named = data.get("not_null") or ()
-        more = list(named) if isinstance(named, list | tuple) else []
-        return {**data, "columns": types, "not_null": tuple(dict.fromkeys([*more, *found]))}
+        return {
+            **given,
+            "not_null": tuple(dict.fromkeys([*(named if isinstance(named, list | tuple) else ()), *found])),
+        }
 
     @model_validator(mode="after")
     def _are_columns(self) -> Self:
-        declared = {**getattr(self, "columns", {}), **getattr(self, "metadata", {})}
+        declared = {
+            name for part in ("columns", "key_columns", "headers", "metadata") for name in getattr(self, part, ())
+        }
         for name in self.not_null if declared else ():
             if name not in declared:
                 raise ValueError(f"not_null names '{name}', which is not among the columns")
         return self
+
+
+def _split(data: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Options with plain types under `columns`, and the columns that every row has."""
+    columns = data.get("columns")
+    if not isinstance(columns, dict):
+        return data, []
+    split = {name: split_not_null(text) for name, text in columns.items() if isinstance(text, str)}
+    types = {name: split[name][0] if name in split else text for name, text in columns.items()}
+    return {**data, "columns": types}, [name for name, (_, is_required) in split.items() if is_required]
 
 
 def required(columns: Iterable[Column], names: Collection[str], at: Location | None) -> tuple[Column, ...]:

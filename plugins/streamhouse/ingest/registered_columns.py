@@ -68,24 +68,54 @@ def _avro_type(type_: "AvroType") -> str:
     return type_.spark_type
 
 
-def newest_schema(client: RegistryClient, options: KafkaOptions, at: Location | None = None) -> SubjectVersion:
-    """The newest version of a source's subject.
+@dataclass(frozen=True)
+class Contract:
+    """What a source declares of the values or the keys of a topic.
+
+    Attributes:
+        subject: Of whose versions they are.
+        format: As the source says it.
+        columns: Column → type, as a person declared them.
+        message: Which message of a Protobuf schema; None: the first.
+        option: Prefix of the option that says so.
+    """
+
+    subject: str
+    format: str
+    columns: Mapping[str, str]
+    message: str | None = None
+    option: str = ""
+
+
+def contracts_of(options: KafkaOptions) -> list[Contract]:
+    """What a source declares of what a registry knows: of values, of keys, or of both."""
+    found = []
+    if options.format != "json":
+        found.append(Contract(options.subject_name, options.format, options.columns, options.message))
+    key = options.key
+    if key is not None and key.format != "json":
+        found.append(Contract(options.key_subject(key), key.format, key.columns, key.message, "key."))
+    return found
+
+
+def newest_schema(client: RegistryClient, contract: Contract, at: Location | None = None) -> SubjectVersion:
+    """The newest version of a subject.
 
     Raises:
         SourceError: the registry has none, or it is in another language than the source says.
         StoreUnavailableError: the registry does not answer.
         EnvironmentProblem: a secret of the connection is not where the settings say.
     """
-    subject = options.subject_name
+    subject, option = contract.subject, contract.option
     try:
         found = client.latest(subject)
     except NotRegistered as error:
-        hint = "register its schema; or name another subject with 'subject'"
+        hint = f"register its schema; or name another subject with '{option}subject'"
         raise SourceError(f"the registry has no subject '{subject}'", at=at, hint=hint) from error
-    if found.schema.language != LANGUAGES[options.format]:
+    if found.schema.language != LANGUAGES[contract.format]:
         right = next((name for name, one in LANGUAGES.items() if one == found.schema.language), "another format")
-        message = f"{found} is in {found.schema.language}, and the source says format: {options.format}"
-        raise SourceError(message, at=at, hint=f"write format: {right}")
+        message = f"{found} is in {found.schema.language}, and the source says {option}format: {contract.format}"
+        raise SourceError(message, at=at, hint=f"write {option}format: {right}")
     return found
 
 

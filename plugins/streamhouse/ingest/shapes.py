@@ -10,7 +10,8 @@ from typing import Any
 from pydantic_core import to_json
 
 from streamhouse.errors import SourceError, StreamhouseError
-from streamhouse.ingest.cdc import CdcOptions
+from streamhouse.ingest.cdc_options import CdcOptions
+from streamhouse.ingest.cdc_topic import journal_of
 from streamhouse.ingest.csv_header import CsvRules
 from streamhouse.ingest.debezium import journaled
 from streamhouse.ingest.debezium_schema import messages_of
@@ -20,8 +21,8 @@ from streamhouse.ingest.formats import infer_columns
 from streamhouse.ingest.kafka_options import KafkaOptions
 from streamhouse.ingest.kinds import open_source
 from streamhouse.ingest.listing import list_files
-from streamhouse.ingest.registered_columns import newest_schema, registered_columns
-from streamhouse.ingest.schema_registry import registry_client
+from streamhouse.ingest.registered_columns import Contract, contracts_of, newest_schema, registered_columns
+from streamhouse.ingest.schema_registry import RegistryClient, registry_client
 from streamhouse.ingest.tables.open import seen
 from streamhouse.ingest.unreadable import UnreadableError
 from streamhouse.model.plan import PlannedSource
@@ -123,6 +124,8 @@ def _cdc(name: str, options: CdcOptions, root: Path, read: tuple[str, ...]) -> S
         found = newest_captured(table.connection, table.table, root, has_schema=options.postgres is not None)
         # Lines of the journal have more around the event than messages do.
         lines = [to_json(event) for line in found if (event := journaled(line, table.table)) is not None]
+    elif options.kafka is not None:
+        lines = journal_of(options, root).newest()
     else:
         lines = newest_lines(options.path or "", root)
     if not lines:
@@ -157,16 +160,29 @@ def _messages(name: str, lines: tuple[bytes, ...], declared: tuple[str, ...]) ->
 def _registered(name: str, source: PlannedSource, root: Path) -> Shape:
     options = KafkaOptions.model_validate(source.options)
     assert options.registry is not None, "the caller looked"
-    newest = newest_schema(registry_client(options.registry, root), options)
+    client = registry_client(options.registry, root)
+    contracts = contracts_of(options)
+    columns: list[SeenColumn] = []
+    unknown: list[SeenColumn] = []
+    for contract in contracts:
+        found = _of_subject(client, contract)
+        # What a flow took over of an unknown field later is a field of values.
+        read = contract.columns.keys() if contract.option else {*contract.columns, *source.optional}
+        columns += [column for column in found if column.name in read]
+        # A field of a key that the source does not name is no news: no policy adds it.
+        unknown += [] if contract.option else [column for column in found if column.name not in read]
+    governed = {column for contract in contracts for column in contract.columns}
+    columns += [_as_column(column) for column in options.all_columns if column.name not in governed]
+    return _shape(name, columns).model_copy(update={"unknown": tuple((c, 0) for c in unknown)})
+
+
+def _of_subject(client: RegistryClient, contract: Contract) -> list[SeenColumn]:
+    newest = newest_schema(client, contract)
     try:
-        there = registered_columns(newest.schema, options.message)
+        there = registered_columns(newest.schema, contract.message)
     except UnreadableError as error:
         raise SourceError(f"{newest}: {error}", hint="a source needs messages that are records") from error
-    read = (*options.columns, *source.optional)
-    metadata = [SeenColumn(name=c.name, type=c.type) for c in options.all_columns if c.name in options.metadata]
-    columns = [_loose(column) for column in there.columns]
-    shape = _shape(name, [*(c for c in columns if c.name in read), *metadata])
-    return shape.model_copy(update={"unknown": tuple((c, 0) for c in columns if c.name not in read)})
+    return [_loose(column) for column in there.columns]
 
 
 def _of_others(name: str, source: PlannedSource, root: Path) -> Shape:

@@ -149,6 +149,9 @@ def _in_events_of_sources(open_: Open, found: KeyReach, texts: _Texts) -> Iterat
         if planned.kind != "cdc" or "postgres" in planned.options:  # whose journal is searched
             continue
         where, remedy = f"change events of the source {name} of {flow}", "remove them where they are stored"
+        if "kafka" in planned.options:
+            yield from _in_topic(open_, where, planned, texts)
+            continue
         if "path" not in planned.options:
             yield Remains(where, "they were not searched", f"{remedy}, or wait until the topic drops them")
             continue
@@ -156,6 +159,17 @@ def _in_events_of_sources(open_: Open, found: KeyReach, texts: _Texts) -> Iterat
         count = sum(texts.count(_lines(file)) for file in files)
         if count:
             yield Remains(where, f"{count:,} events name it", f"{remedy}; read again, deleted rows stay deleted")
+
+
+def _in_topic(open_: Open, where: str, planned: PlannedSource, texts: _Texts) -> Iterator[Remains]:
+    """What the journal of a topic has; the topic itself is not searched."""
+    topic = str(dict(planned.options["kafka"])["topic"])
+    folder = open_.project.root / ".streamhouse" / "topics" / topic
+    count = sum(texts.count(_lines(file)) for file in sorted(folder.rglob("*.jsonl")))
+    yield Remains(where, f"the topic {topic} was not searched", "remove them there, or wait until the topic drops them")
+    if count:
+        remedy = f"stop the flow, remove .streamhouse/topics/{topic}, and let it read the topic from its beginning"
+        yield Remains(f"journal of the topic {topic}", f"{count:,} events name it", remedy)
 
 
 def _source_rows(open_: Open, planned: PlannedSource, parts: Sequence[KeyPart]) -> int | None:

@@ -332,8 +332,9 @@ def _check_connections(project: Project, sources: Mapping[str, Source]) -> None:
         for kind in DATABASES if source.kind == "cdc" else ():
             place = source.options.get(kind)
             _check_connection(project, source, place.get("connection") if isinstance(place, dict) else None, kind)
-        if source.kind == "kafka":
-            _check_connection(project, source, source.options.get("registry"), "schema_registry")
+        topic = source.options.get("kafka") if source.kind == "cdc" else source.options
+        if source.kind in ("cdc", "kafka") and isinstance(topic, Mapping):
+            _check_connection(project, source, topic.get("registry"), "schema_registry")
         if source.kind == "table":
             _check_connection(project, source, source.options.get("connection"), *TABLES)
 

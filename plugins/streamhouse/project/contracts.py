@@ -18,7 +18,7 @@ from streamhouse.project.check import load_registry
 from streamhouse.project.project import Project
 from streamhouse.registry.files import DefinitionFiles
 
-_CONTRACT = ("topic", "format", "registry", "subject", "message", "columns")
+_CONTRACT = ("topic", "format", "registry", "subject", "message", "columns", "key")
 """The options that say what comes: a flow that runs with the same ones follows the registry by its policies."""
 
 
@@ -84,7 +84,7 @@ def _new_sources(project: Project, plans: Mapping[str, FlowPlan]) -> Iterator[tu
 def _compare(project: Project, source: Source) -> None:
     from streamhouse.ingest.kafka_options import KafkaOptions
     from streamhouse.ingest.options import check_options
-    from streamhouse.ingest.registered_columns import newest_schema, refuse_misfits
+    from streamhouse.ingest.registered_columns import contracts_of, newest_schema, refuse_misfits
     from streamhouse.ingest.schema_registry import registry_client
 
     if find_spec("fastavro") is None:
@@ -92,4 +92,6 @@ def _compare(project: Project, source: Source) -> None:
     options = check_options(KafkaOptions, "kafka", source.options, source.at)
     assert options.registry is not None, "the caller looked"
     client = registry_client(options.registry, project.root, source.at)
-    refuse_misfits(newest_schema(client, options, source.at), options.columns, options.message, source.at)
+    for contract in contracts_of(options):
+        found = newest_schema(client, contract, source.at)
+        refuse_misfits(found, contract.columns, contract.message, source.at)

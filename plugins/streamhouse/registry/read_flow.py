@@ -85,7 +85,8 @@ def name_in(text: str, file: str) -> str | None:
 
 def _may_be_secret(path: KeyPath) -> bool:
     """Whether what stands there is a setting of a source; elsewhere names are those of columns and parameters."""
-    return path[0] == "sources" and len(path) > 3 and not {"secrets", "columns", "metadata"} & set(path[3:-1])
+    names = {"secrets", "columns", "headers", "metadata"}
+    return path[0] == "sources" and len(path) > 3 and not names & set(path[3:-1])
 
 
 def _instead(path: KeyPath) -> str:

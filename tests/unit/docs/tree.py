@@ -12,7 +12,7 @@ import click
 
 from streamhouse.cli.main import streamhouse
 from streamhouse.errors.explanation import explanations
-from streamhouse.ingest.cdc import CdcOptions
+from streamhouse.ingest.cdc_options import CdcOptions
 from streamhouse.ingest.files import FilesOptions
 from streamhouse.ingest.kafka import KafkaOptions
 from streamhouse.ingest.replay import ReplayOptions

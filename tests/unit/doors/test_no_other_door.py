@@ -19,10 +19,17 @@ OPEN = {
         "properties": "doors/kafka.py",
         "secrets": "doors/kafka.py and doors/variables.py",
         "columns": "names and types of columns",
+        "key.columns": "names and types of columns",
+        "headers": "names of columns, and of headers of messages",
         "metadata": "names of columns, and a choice",
+        "start.offsets": "numbers of partitions, and offsets",
     },
     "files": {"columns": "names and types of columns"},
-    "cdc": {"columns": "names and types of columns"},
+    "cdc": {
+        "columns": "names and types of columns",
+        "kafka.properties": "doors/kafka.py",
+        "kafka.secrets": "doors/kafka.py and doors/variables.py",
+    },
     "table": {"columns": "names and types of columns"},
     "replay": {},
     "settings": {

@@ -96,4 +96,5 @@ def test_what_the_docs_show_of_kafka_is_accepted():
     docs = (Path(__file__).parents[3] / "docs" / "sources.md").read_text()
     shown = re.search(r"## `kafka`\n\n```yaml\n(.*?)```", docs, re.DOTALL).group(1)
     opened = open_kafka(yaml.safe_load(shown)["sources"]["orders"]["kafka"])
-    assert [c.name for c in opened.columns()] == ["order_id", "amount", "placed_at", "sent_at", "key"]
+    of_message = ["customer_id", "trace_id", "sent_at", "key"]
+    assert [c.name for c in opened.columns()] == ["order_id", "amount", "placed_at", *of_message]

@@ -4,6 +4,7 @@ import pytest
 
 from streamhouse.errors import SourceError
 from streamhouse.ingest.kafka import open_kafka
+from streamhouse.ingest.kafka_rows import MessageRows
 from streamhouse.ingest.message_formats import LANGUAGES, RegisteredMessages
 from streamhouse.ingest.schema_registry import NotRegistered, RegisteredSchema
 from tests.malformed import FORMATS, OTHER, SCHEMAS, Message
@@ -39,7 +40,7 @@ def source(form, columns=None):
     """A source of the format, whose registry is in memory."""
     options = {"servers": "localhost:1", "topic": "orders", "format": form, "registry": "schemas"}
     found = open_kafka({**options, "columns": columns or FORMATS[form][2], "on_bad_rows": "dead_letter"})
-    vars(found)["_format"] = RegisteredMessages(Schemas(form), form, "orders-value")
+    vars(found)["_messages"] = MessageRows(found._options, RegisteredMessages(Schemas(form), form, "orders-value"))
     return found
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from streamhouse.errors import SourceError
 from streamhouse.ingest.kafka import open_kafka
+from streamhouse.ingest.kafka_rows import MessageRows
 from streamhouse.ingest.message_formats import LANGUAGES, RegisteredMessages
 from streamhouse.ingest.schema_registry import RegisteredSchema
 from tests.malformed import Message, field, framed, sized, varint, zigzag
@@ -36,7 +37,9 @@ class OneSchema:
 def source(form, text, columns, **more):
     options = {"servers": "localhost:1", "topic": "orders", "format": form, "registry": "schemas", "columns": columns}
     found = open_kafka({**options, "on_bad_rows": "dead_letter"} | more)
-    vars(found)["_format"] = RegisteredMessages(OneSchema(form, text), form, "orders-value")
+    vars(found)["_messages"] = MessageRows(
+        found._options, RegisteredMessages(OneSchema(form, text), form, "orders-value")
+    )
     return found
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from streamhouse.jobs import forget_remains
 from streamhouse.model.forgetting import Forgetting, KeyPart
+from streamhouse.model.plan import PlannedSource
 from streamhouse.planner.proposal import FileEdit, Preview, Proposal, Status
 from streamhouse.planner.proposals import Proposals
 from streamhouse.project.project import Project
@@ -57,3 +58,20 @@ def test_values_of_a_person_in_what_was_sent(project):
     assert (one.where, one.what) == ("proposals, in the state store", "1 name it")
     Proposals(project).remove("feedfeedfeed")
     assert found(project) == []
+
+
+def test_values_of_a_person_in_the_journal_of_a_topic(project):
+    place = {"servers": "localhost:1", "topic": "shop.sales"}
+    source = PlannedSource(name="sales", kind="cdc", options={"kafka": place}, columns=())
+    key = KeyPart(columns=("household_id",), values=("4711",))
+    texts = forget_remains._Texts.of(Forgetting(tables={"ods.sales": (key,)}, sources={}))
+    segment = project.root / ".streamhouse" / "topics" / "shop.sales" / "7" / "00000001.jsonl"
+    segment.parent.mkdir(parents=True)
+    for household, expected in (("12", ["the source"]), ("4711", ["the source", "journal of the topic shop.sales"])):
+        segment.write_text(
+            f'{{"at":[0,1],"ms":1,"key":null,"value":{{"op":"c","after":{{"household_id":{household}}}}}}}\n'
+        )
+        remains = list(forget_remains._in_topic(SimpleNamespace(project=project), "the source", source, texts))
+        assert [one.where for one in remains] == expected
+    assert "1 events name it" in remains[1].what
+    assert ".streamhouse/topics/shop.sales" in remains[1].remedy

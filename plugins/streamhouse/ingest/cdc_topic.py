@@ -1,0 +1,173 @@
+"""Change events of a Kafka topic: rows that are inserted, updated and deleted by their key."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from streamhouse.errors import Location, RowsLostError, SourceError
+from streamhouse.ingest.bad_rows import BadRow
+from streamhouse.ingest.cdc import Cdc
+from streamhouse.ingest.cdc_options import CdcOptions
+from streamhouse.ingest.debezium import Events
+from streamhouse.ingest.kafka_settings import check_settings, client_settings
+from streamhouse.ingest.kafka_topic import Topic
+from streamhouse.ingest.message_formats import RegisteredEvents
+from streamhouse.ingest.schema_registry import registry_client
+from streamhouse.ingest.topic_events import MessagePlace, TopicEvents
+from streamhouse.ingest.topic_journal import TopicJournal
+from streamhouse.ingest.truncations import Truncations
+from streamhouse.model.table import Column
+from streamhouse.model.types import Position
+
+
+class CdcTopic(Cdc):
+    """The rows that the events of a topic make; the position counts lines of the topic's journal.
+
+    To ask what is there takes messages over into the journal; nothing else asks Kafka.
+
+    Args:
+        journal: Of the topic.
+        topic: The topic.
+        args: As for `Cdc`.
+        options: As for `Cdc`.
+    """
+
+    def __init__(self, journal: TopicJournal, topic: Topic, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._journal = journal
+        self._topic = topic
+        self._lost: RowsLostError | None = None
+
+    def available(self) -> Position:
+        """See `Cdc`. Not all of a long topic is there at the first call.
+
+        Raises:
+            SourceError: there is no such topic, the broker refuses us, or the journal was damaged.
+            StoreUnavailableError: no broker answers.
+        """
+        self._pull()
+        return self._written()
+
+    def advance(self, start: Position, max_rows: int) -> Position:
+        """See `Cdc`.
+
+        Raises:
+            RowsLostError: nothing is left in the journal, and Kafka removed messages that are not in it.
+            SourceError: as `Cdc.advance`.
+        """
+        end = super().advance(start, max_rows)
+        if end == start and self._lost is not None:
+            raise self._lost
+        return end
+
+    def _there(self) -> Position:
+        return self._written()
+
+    def oldest(self) -> Position:
+        """The beginning of each segment: the journal forgets nothing."""
+        return dict.fromkeys(self._journal.names(), 0)
+
+    def identity(self) -> str:
+        """Another one when the topic was made again, or the journal was removed; empty: nothing was read yet.
+
+        Raises:
+            SourceError, StoreUnavailableError: as `available`.
+        """
+        self._pull()
+        found = self._journal.group()
+        return "" if found is None else f"{found[1].topic_id}.{found[0].name}"
+
+    def bad_rows(self, start: Position, end: Position) -> list[BadRow]:
+        """See `LetterSource`. The context says where the message was."""
+        return [self._with_place(bad) for bad in super().bad_rows(start, end)]
+
+    def _pull(self) -> None:
+        try:
+            self._journal.pull(self._topic)
+            self._lost = None
+        except RowsLostError as error:  # what is in the journal is read first
+            self._lost = error
+
+    def _events(self, start: Position, end: Position) -> Iterator[Events]:
+        try:
+            for events in super()._events(start, end):
+                self._refuse_order_unknown(events)
+                yield events
+        except SourceError as error:
+            raise self._placed(error) from error
+
+    def _refuse_order_unknown(self, events: Events) -> None:
+        found = self._journal.group() if events.cleared else None
+        if found is not None and found[1].partitions > 1:
+            raise SourceError(
+                "the table was truncated, and its topic has several partitions: which rows came later is unknown",
+                at=self._at,
+                hint="let the topic have one partition, or never follow it: schema_change: {exclude: [truncate_table]}",
+            )
+
+    def _placed(self, error: SourceError) -> SourceError:
+        """The error with partition and offset of its message."""
+        place = self._place(error.at.file, error.at.line) if error.at is not None and error.at.line else None
+        if place is None:
+            return error
+        where = f"the message at partition {place.partition}, offset {place.offset} of {self._topic.name}"
+        return SourceError(f"{where}: {error.message}", at=self._at, hint=error.hint)
+
+    def _with_place(self, bad: BadRow) -> BadRow:
+        name, _, line = bad.letter.position.rpartition(":")
+        place = self._place(name, int(line))
+        if place is None:
+            return bad
+        context = {
+            "topic": self._topic.name,
+            "partition": place.partition,
+            "offset": place.offset,
+            "timestamp": place.time_ms,
+            "key": place.key,
+        }
+        return replace(bad, letter=replace(bad.letter, context=json.dumps(context)))
+
+    def _place(self, name: str, line: int) -> MessagePlace | None:
+        return self._journal.lines(name).place(line - 1) if name in self._journal.names() else None
+
+
+def open_topic(
+    options: CdcOptions,
+    root: Path,
+    *,
+    columns: tuple[Column, ...] | None,
+    truncations: Truncations,
+    loose: tuple[str, ...],
+    at: Location | None,
+) -> CdcTopic:
+    """The changes of a topic; no broker is asked yet.
+
+    Raises:
+        SourceError: a file is outside of the project, or a variable is not permitted.
+    """
+    place = options.kafka
+    assert place is not None, "the caller looked"
+    check_settings(place, root, at)
+    topic = Topic(place.servers, place.topic, lambda: client_settings(place, root, at), at)
+    journal = journal_of(options, root, at)
+    return CdcTopic(
+        journal, topic, options, journal, root, columns=columns, truncations=truncations, loose=loose, at=at
+    )
+
+
+def journal_of(options: CdcOptions, root: Path, at: Location | None = None) -> TopicJournal:
+    """The journal of the topic of a source; neither Kafka nor a registry is asked.
+
+    Raises:
+        SourceError: the settings have no such registry.
+    """
+    place = options.kafka
+    assert place is not None, "only of a topic"
+    key = {name: options.columns[name] for name in options.primary_key}
+    as_json = None
+    if place.registry is not None:
+        as_json = RegisteredEvents(registry_client(place.registry, root, at)).text
+    wanted = TopicEvents(place.messages, key, place.table, as_json=as_json)
+    return TopicJournal(root, place.servers, place.topic, wanted)

@@ -1,0 +1,351 @@
+"""The journal of a topic: its messages in files of the project, so that a range of them can be read again.
+
+    .streamhouse/topics/<topic>/<group>/group.json      which topic it is
+                                       /00000001.jsonl  its messages, one a line (`topic_events.py`): a segment
+
+Kafka removes messages, and of a compacted topic also those between others. The journal keeps what was read. It is the
+only record of how far the topic was read. One process at a time writes to it.
+"""
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from threading import Lock
+
+from pydantic import ValidationError
+from pydantic_core import from_json
+
+from streamhouse.errors import RowsLostError, SourceError
+from streamhouse.ingest.kafka_topic import Topic
+from streamhouse.ingest.lines import Lines
+from streamhouse.ingest.topic_events import MessagePlace, TopicEvents, ends_in, event_of, line_of, mark_of, place_of
+from streamhouse.model.types import Frozen, Position
+
+SEGMENT_BYTES = 64 << 20
+MOST_MESSAGES = 100_000
+"""So many are taken over at once."""
+_SAMPLE_BYTES = 1 << 18
+
+
+class TopicGroup(Frozen):
+    """Which topic a group of segments is of.
+
+    Attributes:
+        servers: As the source names them.
+        topic_id: Another one when the topic was made again.
+        compacted: Whether Kafka compacts it.
+        partitions: How many it had at the last look.
+    """
+
+    servers: str
+    topic_id: str
+    compacted: bool
+    partitions: int
+
+
+class TopicLines:
+    """The events of a segment. May be used from several threads.
+
+    Args:
+        path: The segment.
+        name: What messages call it.
+        wanted: How its messages are events.
+    """
+
+    def __init__(self, path: Path, name: str, wanted: TopicEvents) -> None:
+        self._lines = Lines(path, name)
+        self._wanted = wanted
+
+    def count(self) -> int:
+        """How many lines there are now.
+
+        Raises:
+            RowsLostError: the segment is gone.
+            SourceError: it is shorter than it was.
+        """
+        return self._lines.count()
+
+    def read(self, first: int, end: int) -> list[bytes]:
+        """Events of the lines `[first, end)`, counted from 0; b"": it has none.
+
+        Raises:
+            RowsLostError, SourceError: as `count`.
+        """
+        return [event_of(line, self._wanted) for line in self._lines.read(first, end)]
+
+    def place(self, number: int) -> MessagePlace | None:
+        """Where the message of a line was; None: it has none."""
+        return place_of(self._lines.read(number, number + 1)[0])
+
+
+class TopicJournal:
+    """The journal of one topic.
+
+    Args:
+        root: The project's folder.
+        servers: Of the topic.
+        topic: Its name.
+        wanted: How its messages are events.
+    """
+
+    def __init__(self, root: Path, servers: str, topic: str, wanted: TopicEvents) -> None:
+        self._folder = root / ".streamhouse" / "topics" / topic
+        self._servers = servers
+        self._topic = topic
+        self._wanted = wanted
+        self._lines: dict[str, TopicLines] = {}
+        self._lock = Lock()
+        self._known: tuple[Path, int, dict[str, int]] | None = None  # last segment, its size, up to where the topic is
+
+    def group(self) -> tuple[Path, TopicGroup] | None:
+        """The group that counts, and its folder; None: nothing was read yet."""
+        found = [one for one in self._groups() if one[1].servers == self._servers]
+        return found[-1] if found else None
+
+    def names(self) -> list[str]:
+        """The segments, in their order."""
+        found = self.group()
+        return [] if found is None else [f"{found[0].name}/{file.name}" for file in _segments(found[0])]
+
+    def lines(self, name: str) -> TopicLines:
+        """The events of a segment."""
+        with self._lock:
+            if name not in self._lines:
+                found = self.group()
+                wanted = replace(self._wanted, compacted=found is not None and found[1].compacted)
+                self._lines[name] = TopicLines(self._folder / name, f"{self._topic}/{name}", wanted)
+            return self._lines[name]
+
+    def some(self, names: list[str]) -> list[bytes]:
+        """Events of the newest segment, to look at the columns of their rows."""
+        return newest_events(self._folder / names[-1], self._wanted)
+
+    def newest(self) -> list[bytes]:
+        """The last events that were read from the topic."""
+        names = self.names()
+        return self.some(names) if names else []
+
+    def pull(self, topic: Topic) -> bool:
+        """Take over messages that are not in the journal yet, not many at once; durable on return.
+
+        Returns:
+            Whether there may be more. False also while another process writes to the journal.
+
+        Raises:
+            RowsLostError: Kafka removed messages that are not in the journal, or may have.
+            SourceError: there is no such topic, or several tables are in a topic that is compacted.
+            StoreUnavailableError: no broker answers.
+        """
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with self._lock, _only_writer(self._folder / "lock") as alone:
+            return alone and self._pull(topic)
+
+    def _pull(self, topic: Topic) -> bool:
+        asked_at = time.time()
+        oldest, newest = topic.offsets("earliest"), topic.offsets("latest")
+        folder, group = self._group_of(topic, len(newest))
+        segment, taken = self._end(folder)
+        self._refuse_lost(folder, group, taken, oldest, newest, topic)
+        ranges, left = {}, MOST_MESSAGES
+        for partition, end in sorted(newest.items(), key=lambda one: int(one[0])):
+            first = taken.get(partition, oldest[partition])
+            if first < end and left > 0:
+                ranges[int(partition)] = (first, min(end, first + left))
+                left -= ranges[int(partition)][1] - first
+        if ranges:
+            lines = [line_of(message) for message in topic.messages(ranges)]
+            ends = {str(partition): end for partition, (_, end) in ranges.items()}
+            if any(ends_in(lines).get(partition) != end for partition, end in ends.items()):
+                lines.append(mark_of(ends))  # ends of transactions and removed messages are no lines
+            _append(segment, lines)
+            if segment.stat().st_size >= SEGMENT_BYTES:
+                segment = _next_segment(folder, {**taken, **ends})
+            self._known = (segment, segment.stat().st_size, {**taken, **ends})
+        if left > 0:  # what was written before this moment is in the journal
+            os.utime(folder / "pulled", (asked_at, asked_at))
+        return left <= 0
+
+    def _end(self, folder: Path) -> tuple[Path, dict[str, int]]:
+        """The last segment, and up to where the topic is in the journal; read only where another process wrote."""
+        there = _segments(folder)
+        if self._known is not None and there and self._known[:2] == (there[-1], there[-1].stat().st_size):
+            return there[-1], self._known[2]
+        segment = _repaired(folder)
+        taken = _ends(_segments(folder))
+        self._known = (segment, segment.stat().st_size, taken)
+        return segment, taken
+
+    def _groups(self) -> list[tuple[Path, TopicGroup]]:
+        if not self._folder.is_dir():
+            return []
+        found = []
+        for folder in sorted((one for one in self._folder.iterdir() if one.name.isdigit()), key=lambda f: int(f.name)):
+            with suppress(OSError, ValidationError):
+                found.append((folder, TopicGroup.model_validate_json((folder / "group.json").read_bytes())))
+        return found
+
+    def _group_of(self, topic: Topic, partitions: int) -> tuple[Path, TopicGroup]:
+        """The group of the topic as it is now; a new one, if it was made again."""
+        compacted = topic.is_compacted()
+        if compacted and self._wanted.table is not None:
+            raise SourceError(
+                f"Kafka compacts the topic '{self._topic}', and it has several tables: a deleted row cannot be seen",
+                hint="let the connector write one topic for each table, or set the topic's cleanup.policy to delete",
+            )
+        now = TopicGroup(servers=self._servers, topic_id=topic.identity(), compacted=compacted, partitions=partitions)
+        there = self._groups()
+        for folder, group in reversed(there):
+            if group.topic_id == now.topic_id:
+                if group != now:
+                    _note(folder, now)
+                return folder, now
+        number = max([time.time_ns() // 1_000_000, *(int(folder.name) + 1 for folder, _ in there)])
+        folder = self._folder / str(number)
+        folder.mkdir(mode=0o700)
+        (folder / "pulled").touch(mode=0o600)
+        _next_segment(folder, {})
+        _note(folder, now)
+        _sync(self._folder)
+        return folder, now
+
+    def _refuse_lost(
+        self,
+        folder: Path,
+        group: TopicGroup,
+        taken: Mapping[str, int],
+        oldest: Position,
+        newest: Position,
+        topic: Topic,
+    ) -> None:
+        hint = (
+            f"to read the topic from its beginning, remove {folder.relative_to(self._folder.parents[2])}: the flow "
+            "then has another source, and the trigger asks what to do"
+        )
+        for partition, first in taken.items():
+            if first < oldest.get(partition, 0):
+                raise RowsLostError(
+                    f"Kafka's {self._topic}, partition {partition}, begins at {oldest[partition]}; "
+                    f"{first} was to be read",
+                    hint=hint,
+                )
+            if first > newest.get(partition, 0):
+                raise RowsLostError(
+                    f"Kafka's {self._topic}, partition {partition}, ends at {newest.get(partition, 0)}, "
+                    f"before {first}, up to where it was read",
+                    hint=hint,
+                )
+        waits = any(taken.get(partition, 0) < end for partition, end in newest.items())
+        if not (group.compacted and taken and waits):
+            return
+        rests_ms = (time.time() - (folder / "pulled").stat().st_mtime) * 1000
+        if rests_ms > topic.deletes_kept_ms():
+            raise RowsLostError(
+                f"Kafka keeps deletes of {self._topic} for {topic.deletes_kept_ms()} ms, and it was last read "
+                f"{rests_ms:.0f} ms ago: deleted rows may be unknown",
+                hint=hint,
+            )
+
+
+def newest_events(segment: Path, wanted: TopicEvents) -> list[bytes]:
+    """The events that a segment ends with."""
+    try:
+        with segment.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - _SAMPLE_BYTES))
+            lines = file.read().split(b"\n")
+    except OSError:
+        return []
+    found = (event_of(line, wanted) for line in (lines if size <= _SAMPLE_BYTES else lines[1:]))
+    return [event for event in found if event]
+
+
+def _segments(folder: Path) -> list[Path]:
+    return sorted(folder.glob("[0-9]*.jsonl"), key=lambda file: int(file.stem))
+
+
+def _next_segment(folder: Path, ends: Mapping[str, int]) -> Path:
+    """A new segment; its first line says up to where those before it have the topic."""
+    there = _segments(folder)
+    file = folder / f"{int(there[-1].stem) + 1 if there else 1:08d}.jsonl"
+    with suppress(FileExistsError):
+        os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    _append(file, [mark_of(ends)])
+    _sync(folder)
+    return file
+
+
+def _repaired(folder: Path) -> Path:
+    """The last segment, without what a write that did not end has left behind its last line."""
+    there = _segments(folder)
+    if not there:
+        return _next_segment(folder, {})
+    with there[-1].open("rb+") as file:
+        data = file.read()
+        whole = data.rfind(b"\n") + 1
+        if whole != len(data):
+            # A reader counts a line that is whole and only lacks its end.
+            if _is_json(data[whole:]):
+                file.write(b"\n")
+            else:
+                file.truncate(whole)
+            os.fsync(file.fileno())
+    if not whole and not data:
+        _append(there[-1], [mark_of(_ends(there[:-1]))])
+    return there[-1]
+
+
+def _ends(segments: list[Path]) -> dict[str, int]:
+    """As of the last segment, whose first line says where it begins."""
+    return ends_in(segments[-1].read_bytes().split(b"\n")) if segments else {}
+
+
+def _append(segment: Path, lines: list[bytes]) -> None:
+    with segment.open("ab") as file:
+        file.write(b"".join(line + b"\n" for line in lines))
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _note(folder: Path, group: TopicGroup) -> None:
+    unfinished = folder / f"group.json.{os.getpid()}"
+    with os.fdopen(os.open(unfinished, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+        file.write(group.model_dump_json())
+        file.flush()
+        os.fsync(file.fileno())
+    unfinished.replace(folder / "group.json")
+    _sync(folder)
+
+
+def _sync(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def _only_writer(file: Path) -> Iterator[bool]:
+    """Whether no other process writes; the block is the only one then."""
+    handle = os.open(file, os.O_CREAT | os.O_RDWR, 0o600)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
+    finally:
+        os.close(handle)
+
+
+def _is_json(text: bytes) -> bool:
+    try:
+        from_json(text)
+    except ValueError:
+        return False
+    return True

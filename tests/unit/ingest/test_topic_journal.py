@@ -1,0 +1,335 @@
+"""The journal of a topic: what was read can be read again, whatever the topic and the process do meanwhile."""
+
+import json
+import os
+
+import pytest
+
+from streamhouse.errors import RowsLostError, SourceError
+from streamhouse.ingest import topic_journal
+from streamhouse.ingest.cdc_topic import CdcTopic
+from streamhouse.ingest.kinds import open_source
+from streamhouse.ingest.shapes import source_shape
+from streamhouse.model.flow import Source
+from streamhouse.model.plan import PlannedSource
+
+COLUMNS = {"id": "bigint", "name": "string"}
+
+
+class Sent:
+    """A message of a topic in memory."""
+
+    def __init__(self, partition, offset, value, key):
+        self._partition, self._offset, self._value, self._key = partition, offset, value, key
+
+    def value(self):
+        return self._value
+
+    def key(self):
+        return self._key
+
+    def partition(self):
+        return self._partition
+
+    def offset(self):
+        return self._offset
+
+    def timestamp(self):
+        return 1, 1_000
+
+    def headers(self):
+        return None
+
+
+class Topic:
+    """What the journal asks of a topic."""
+
+    name = "shop.customers"
+
+    def __init__(self, partitions=1, *, compacted=False):
+        self.there = {str(number): [] for number in range(partitions)}
+        self.begin = dict.fromkeys(self.there, 0)
+        self.end = dict.fromkeys(self.there, 0)
+        self.id, self.compacted, self.asked = "first", compacted, []
+
+    def send(self, op, row, partition=0, key=None):
+        before, after = (row, None) if op == "d" else (None, row)
+        self.put(json.dumps({"op": op, "before": before, "after": after}).encode(), partition, key)
+
+    def put(self, value, partition=0, key=None):
+        name = str(partition)
+        self.there[name].append(Sent(partition, self.end[name], value, key))
+        self.end[name] += 1
+
+    def identity(self):
+        return self.id
+
+    def is_compacted(self):
+        return self.compacted
+
+    def deletes_kept_ms(self):
+        return 60_000
+
+    def offsets(self, which):
+        return dict(self.begin if which == "earliest" else self.end)
+
+    def messages(self, ranges):
+        self.asked.append(ranges)
+        return [m for p, (first, end) in ranges.items() for m in self.there[str(p)] if first <= m.offset() < end]
+
+
+@pytest.fixture
+def topic():
+    return Topic()
+
+
+@pytest.fixture
+def opened(tmp_path, topic):
+    return lambda **options: open_at(tmp_path, topic, **options)
+
+
+def options(messages="changes", table=None, **more):
+    place = {"servers": "localhost:1", "topic": Topic.name, "messages": messages}
+    return {
+        "kafka": place if table is None else {**place, "table": table},
+        "primary_key": ["id"],
+        "columns": COLUMNS,
+        **more,
+    }
+
+
+def open_at(root, topic, **given):
+    found = open_source(Source(name="customers", kind="cdc", options=options(**given)), root)
+    assert isinstance(found, CdcTopic)
+    found._topic = topic
+    return found
+
+
+def rows(source, at=None):
+    return sorted(source.state(source.available() if at is None else at).to_pylist(), key=lambda row: row["id"])
+
+
+def named(**names):
+    return [{"id": int(number[1:]), "name": name} for number, name in names.items()]
+
+
+def test_inserts_updates_and_deletes(opened, topic):
+    topic.send("r", {"id": 1, "name": "a"})
+    topic.send("c", {"id": 2, "name": "b"})
+    source = opened()
+    first = source.available()
+    assert rows(source, first) == named(n1="a", n2="b")
+    topic.send("u", {"id": 1, "name": "A"})
+    topic.send("d", {"id": 2})
+    topic.put(None, key=b'{"id": 2}')
+    end = source.advance(first, 100)
+    assert end == first, "nothing is taken over but by asking what is there"
+    end = source.available()
+    changes = source.changes(first, source.advance(first, 100))
+    assert changes.upserts.to_pylist() == named(n1="A")
+    assert changes.deletes.to_pylist() == [{"id": 2}]
+    assert rows(source, end) == named(n1="A")
+
+
+def test_a_range_is_the_same_after_kafka_removed_it(opened, topic):
+    topic.send("c", {"id": 1, "name": "a"})
+    topic.send("u", {"id": 1, "name": "b"})
+    source = opened()
+    end = source.available()
+    topic.there["0"].clear()
+    topic.begin["0"] = 2
+    topic.send("u", {"id": 1, "name": "c"})
+    again = opened()
+    assert rows(again, end) == named(n1="b")
+    assert rows(again) == named(n1="c")
+    assert again.changes(end, again.available()).before.to_pylist() == named(n1="b")
+
+
+def test_what_a_write_left_behind_is_repaired(opened, topic, tmp_path):
+    topic.send("c", {"id": 1, "name": "a"})
+    topic.send("c", {"id": 2, "name": "b"})
+    source = opened()
+    end = source.available()
+    [segment] = (tmp_path / ".streamhouse" / "topics").rglob("*.jsonl")
+    whole = segment.read_bytes()
+    for torn in (whole[:-1], whole[:-9], whole[: whole.index(b"\n") + 5], b""):
+        segment.write_bytes(torn)
+        again = opened()
+        assert rows(again) == named(n1="a", n2="b")
+        assert again.available() == end
+        assert segment.read_bytes() == whole
+
+
+def test_messages_that_are_not_there_are_passed_once(opened, topic):
+    """Ends of transactions have offsets, too."""
+    topic.send("c", {"id": 1, "name": "a"})
+    topic.end["0"] += 2
+    source = opened()
+    source.available()
+    source.available()
+    assert topic.asked == [{0: (0, 3)}]
+    topic.send("c", {"id": 2, "name": "b"})
+    assert rows(opened()) == named(n1="a", n2="b")
+    assert topic.asked == [{0: (0, 3)}, {0: (3, 4)}]
+
+
+def test_segments_follow_each_other(opened, topic, monkeypatch):
+    monkeypatch.setattr(topic_journal, "SEGMENT_BYTES", 100)
+    monkeypatch.setattr(topic_journal, "MOST_MESSAGES", 2)
+    for number in range(7):
+        topic.send("c", {"id": number, "name": "x"})
+    source, read, at = opened(), [], {}
+    for _ in range(4):
+        source.available()
+        end = opened().advance(at, 100)
+        read += source.changes(at, end).upserts["id"].to_pylist()
+        at = end
+    assert read == list(range(7))
+    assert len(source.available()) == 5
+    assert topic.asked == [{0: (0, 2)}, {0: (2, 4)}, {0: (4, 6)}, {0: (6, 7)}]
+
+
+def test_another_process_that_writes_is_not_disturbed(opened, topic, tmp_path):
+    topic.send("c", {"id": 1, "name": "a"})
+    source = opened()
+    folder = tmp_path / ".streamhouse" / "topics" / Topic.name
+    folder.mkdir(parents=True)
+    with topic_journal._only_writer(folder / "lock") as alone:
+        assert alone
+        assert source.available() == {}
+    assert rows(source) == named(n1="a")
+
+
+def test_rows_that_are_gone_are_told_when_the_journal_is_read(opened, topic, tmp_path):
+    topic.send("c", {"id": 1, "name": "a"})
+    source = opened()
+    end = source.available()
+    topic.end["0"], topic.begin["0"] = 9, 5
+    assert source.available() == end
+    assert source.advance({}, 10) == end
+    with pytest.raises(RowsLostError, match="partition 0, begins at 5; 1 was to be read") as lost:
+        source.advance(end, 10)
+    before = source.identity()
+    [remedy] = [one for one in lost.value.hint.split() if one.startswith(".streamhouse")]
+    folder = tmp_path / remedy.rstrip(":")
+    for file in folder.iterdir():
+        file.unlink()
+    folder.rmdir()
+    assert opened().identity() not in ("", before)
+
+
+def test_a_topic_that_was_made_again_is_another_source(opened, topic):
+    topic.send("c", {"id": 1, "name": "a"})
+    source = opened()
+    first, end = source.identity(), source.available()
+    topic.id = "second"
+    topic.there["0"].clear()
+    topic.end["0"] = 0
+    topic.send("c", {"id": 5, "name": "e"})
+    assert source.identity() != first
+    assert not source.available().keys() & end.keys()
+    assert rows(source) == named(n5="e")
+
+
+def test_a_compacted_topic_is_a_table(tmp_path):
+    topic = Topic(compacted=True)
+    topic.put(b'{"name": "a"}', key=b"1")
+    topic.put(b'{"name": "b"}', key=b"2")
+    source = open_at(tmp_path, topic, messages="rows")
+    end = source.available()
+    del topic.there["0"][0]
+    topic.put(b'{"name": "A"}', key=b"1")
+    topic.put(None, key=b"2")
+    assert rows(source) == named(n1="A")
+    assert rows(source, end) == named(n1="a", n2="b")
+    [pulled] = tmp_path.rglob("pulled")
+    topic.put(b'{"name": "B"}', key=b"1")
+    os.utime(pulled, (0, 0))
+    there = source.available()
+    with pytest.raises(RowsLostError, match=r"Kafka keeps deletes of shop\.customers for 60000 ms"):
+        source.advance(there, 10)
+
+
+def test_a_compacted_topic_of_several_tables_is_refused(tmp_path):
+    topic = Topic(compacted=True)
+    with pytest.raises(SourceError, match="it has several tables"):
+        open_at(tmp_path, topic, table="public.customers").available()
+
+
+def test_a_message_that_is_wrong_is_named_by_its_offset(opened, topic):
+    topic.send("c", {"id": 1, "name": "a"})
+    topic.put(b"{", key=b"k")
+    topic.send("c", {"id": 2, "name": "b"})
+    source = opened()
+    end = source.available()
+    with pytest.raises(SourceError, match=r"partition 0, offset 1 of shop\.customers: the line is no JSON"):
+        source.changes({}, end)
+    tolerant = opened(on_bad_rows="dead_letter")
+    assert rows(tolerant, end) == named(n1="a", n2="b")
+    [bad] = tolerant.bad_rows({}, end)
+    assert (bad.reason, bad.letter.raw) == ("malformed", b"{")
+    context = json.loads(bad.letter.context)
+    assert context == {"topic": "shop.customers", "partition": 0, "offset": 1, "timestamp": 1000, "key": "aw=="}
+
+
+def test_a_truncation_of_a_topic_with_partitions_has_no_order(tmp_path):
+    topic = Topic(2)
+    topic.send("c", {"id": 1, "name": "a"}, partition=1)
+    topic.put(b'{"op": "t"}')
+    given = PlannedSource(
+        name="customers",
+        kind="cdc",
+        options=options(),
+        columns=[{"name": name, "type": type_} for name, type_ in COLUMNS.items()],
+    )
+    source = open_source(given, tmp_path)
+    source._topic = topic
+    source._wanted = source._wanted.__class__(
+        **{**vars(source._wanted), "truncations": source._wanted.truncations.__class__("kept")}
+    )
+    assert rows(source) == named(n1="a")
+    removed = source._wanted.truncations.__class__
+    shape = source_shape("customers", given, tmp_path)
+    source._wanted = source._wanted.__class__(
+        **{**vars(source._wanted), "truncations": removed("asked", {shape.truncated: "removed"})}
+    )
+    source._states.clear()
+    with pytest.raises(SourceError, match="its topic has several partitions"):
+        source.changes({}, source.available(), before=False)
+
+
+def test_the_trigger_sees_a_new_column_before_its_row_is_read(opened, topic, tmp_path):
+    topic.send("c", {"id": 1, "name": "a"})
+    source = opened()
+    before = source.available()
+    topic.send("c", {"id": 2, "name": "b", "tax": 7})
+    planned = PlannedSource(name="customers", kind="cdc", options=options(), columns=source.columns())
+    assert source_shape("customers", planned, tmp_path).unknown == ()
+    assert source.advance(before, 100) == before
+    source.available()
+    assert [column.name for column, _ in source_shape("customers", planned, tmp_path).unknown] == ["tax"]
+
+
+def test_the_journal_is_only_for_us(opened, topic, tmp_path):
+    topic.send("c", {"id": 1, "name": "a"})
+    opened().available()
+    for path in (tmp_path / ".streamhouse" / "topics").rglob("*"):
+        assert not path.stat().st_mode & 0o077, path
+
+
+def test_columns_are_looked_up_without_kafka(opened, topic):
+    assert [column.name for column in opened().columns()] == list(COLUMNS)
+    assert topic.asked == []
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({"messages": "row"}, "option 'kafka.messages' of cdc"),
+        ({"messages": "rows", "table": "a.b"}, "'table' is for messages: changes"),
+        ({"path": "a.jsonl"}, "say where the changes are"),
+    ],
+)
+def test_options_that_are_wrong(tmp_path, given, text):
+    with pytest.raises(SourceError, match=text):
+        open_at(tmp_path, Topic(), **given)
