@@ -6,10 +6,12 @@ A test belongs to `make test` unless its file or class says otherwise:
     pytestmark = deep("a whole cluster takes minutes", only=("test_a_cluster",))
 """
 
+import faulthandler
+import os
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import pytest
 
@@ -20,6 +22,9 @@ TEST, ALL, SOAK = "test", "all", "soak"
 LEFT_OUT = pytest.StashKey[int]()
 """How many tests the level left out."""
 _LEFT_OUT = "left out"
+_LONGEST_S = 6 * 3600
+"""After so long a test of a long form counts as hung in native code; others have `faulthandler_timeout`."""
+_STDERR = pytest.StashKey[TextIO]()
 soak = pytest.mark.soak
 """A long form of what another test tries in a short one: hours in all, only `make soak` runs it."""
 
@@ -49,6 +54,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "deep(reason, stays): left out of `make test`; see tests/gate/levels.py")
     config.addinivalue_line("markers", "soak: a long form that only `make soak` runs")
+    if SOAKING:
+        config.stash[_STDERR] = os.fdopen(os.dup(2), "w")  # while a test runs, what is written to 2 is captured
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """A long form has more time than pytest gave it when the test began; it takes that back at the end, as its own."""
+    if SOAKING:
+        faulthandler.dump_traceback_later(_LONGEST_S, file=item.config.stash[_STDERR], exit=True)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if _STDERR in config.stash:
+        config.stash[_STDERR].close()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -244,17 +244,23 @@ class PositionSearch:
         note = writer.notes[segment.name][0] if segment.name in writer.remedies else None
         record = writer.last.get(segment.name)
         ends = note.ends if note is not None else record.ends if record is not None else {}
-        if table.name in ends:
-            if covers({table.name: ends[table.name]}, {table.name: at}):
-                return None
-            return f"was read up to {at}, and {writer.plan.flow} goes on behind {ends[table.name]}"
-        # The copies reach no further than the flow does. Spark's logs of both flows are of one moment.
-        marks = [mark.offsets for _, mark in marks_of_copies(self._open, segment, [table.name])]
-        logged = committed(self._checkpoints / self._flow / reader.name)
-        known = [*marks, *([logged[2].positions.get(table.name, {})] if logged is not None else [])]
+        if (end := ends.get(table.name)) is not None:
+            known, where = [end], f"{writer.plan.flow} goes on behind {end}"
+        else:
+            known = self._known_ends(table, segment, reader)
+            where = f"no record says whether {writer.plan.flow} goes on behind that"
         if any(covers({table.name: one}, {table.name: at}) for one in known):
             return None
-        return f"was read up to {at}, and no record says whether {writer.plan.flow} goes on behind that"
+        return f"was read up to {at}, and {where}"
+
+    def _known_ends(self, table: Table, segment: Segment, reader: Segment) -> list[Position]:
+        """Positions of a lost table which its flow has passed for sure.
+
+        The copies reach no further than the flow does. Spark's logs of both flows are of one moment.
+        """
+        marks = [mark.offsets for _, mark in marks_of_copies(self._open, segment, [table.name])]
+        logged = committed(self._checkpoints / self._flow / reader.name)
+        return [*marks, *([logged[2].positions.get(table.name, {})] if logged is not None else [])]
 
     def take_over(self, found: FlowPositions, lease: Lease) -> None:
         """Record the positions that other records have."""

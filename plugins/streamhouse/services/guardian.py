@@ -1,8 +1,9 @@
 """Ends what a process started when the process itself dies, whatever killed it.
 
 A process that is killed cannot clean up. So it starts a guardian first: a Python process that loads nothing and reads
-a pipe, whose other end the kernel closes when its starter dies. The guardian then ends the Spark that the dead process
-left and, after a grace in which another process may take them over, the services that nobody needs any more.
+a pipe, whose other end the kernel closes when its starter dies, or that its starter closes when it ends before it has
+cleaned up. The guardian then ends the Spark that the dead process left and, after a grace in which another process may
+take them over, the services that nobody needs any more.
 """
 
 import atexit
@@ -10,11 +11,12 @@ import os
 import subprocess
 import sys
 import threading
+from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 
 from streamhouse.install.stage import silent
-from streamhouse.services.orphans import children_of
+from streamhouse.services.orphans import children_of, servers_below
 from streamhouse.services.process import Process
 
 CHILDREN_GRACE_S = 3.0
@@ -27,6 +29,7 @@ _PROCEED = b"."
 _WAIT = f"import os, sys\nif os.read(0, 1) != {_PROCEED!r}: os.execv(sys.argv[1], sys.argv[1:])"
 _PID = os.getpid()
 _guards: dict[Path, "subprocess.Popen[bytes]"] = {}
+_due: Counter[Path] = Counter()
 _lock = threading.Lock()
 
 
@@ -50,18 +53,31 @@ def watch(root: Path) -> None:
         )
 
 
+def begin(root: Path) -> None:
+    """From now on services of the project at `root` may be left when this process ends, until `done` is called."""
+    _due[root.resolve()] += 1
+
+
+def done(root: Path) -> None:
+    """What `begin` was called for is over: it left no services, or they are meant to stay."""
+    _due[root.resolve()] -= 1
+
+
 @atexit.register
 def _let_go() -> None:
-    """This process ends by itself, and cleaned up before."""
+    """This process ends by itself. The guardian has nothing to do, unless the cleaning was interrupted, too."""
     if os.getpid() != _PID:  # a fork that ends
         return
     with _lock:
-        for guard in _guards.values():
+        for root, guard in _guards.items():
             assert guard.stdin is not None
-            with suppress(OSError):
-                os.write(guard.stdin.fileno(), _PROCEED)
+            is_clean = _due[root] <= 0
+            if is_clean:
+                with suppress(OSError):
+                    os.write(guard.stdin.fileno(), _PROCEED)
             guard.stdin.close()
-            guard.wait()
+            if is_clean:
+                guard.wait()
         _guards.clear()
 
 
@@ -75,7 +91,7 @@ def end_what_is_left(root: Path, dead: Process) -> None:
     time.sleep(CHILDREN_GRACE_S)
     for child in children_of(dead, services.folder.base.parent):
         child.stop(CHILDREN_GRACE_S)
-    if not services.folder.state.exists():
+    if not services.folder.state.exists() and not servers_below(services.folder.base):
         return
     time.sleep(SERVICES_GRACE_S - CHILDREN_GRACE_S)
     services.stop_unneeded(silent)

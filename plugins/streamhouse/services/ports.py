@@ -102,14 +102,17 @@ def bound(port: int | None, host: str = LOOPBACK) -> socket.socket:
         listening.listen()
     except (OSError, UnicodeError) as error:
         listening.close()
-        reason, is_of_host = "it is no name of a host", True
-        if isinstance(error, OSError):
-            reason = str(error.strerror)
-            is_of_host = isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL
-        raise PortTakenError(
-            f"port {port or 0} of {host} cannot be used: {reason}", hint=_HOSTS if is_of_host else _PORTS
-        ) from error
+        reason, hint = _why(error)
+        raise PortTakenError(f"port {port or 0} of {host} cannot be used: {reason}", hint=hint) from error
     return listening
+
+
+def _why(error: OSError | UnicodeError) -> tuple[str, str]:
+    """Why a port of a host cannot be used, and the hint for it."""
+    if isinstance(error, UnicodeError):
+        return "it is no name of a host", _HOSTS
+    is_of_host = isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL
+    return str(error.strerror), _HOSTS if is_of_host else _PORTS
 
 
 def answers(port: int) -> bool:

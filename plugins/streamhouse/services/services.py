@@ -12,7 +12,7 @@ from streamhouse.install.java import find_java
 from streamhouse.install.only_one import locked
 from streamhouse.install.stage import OnStage, Stage, silent
 from streamhouse.services.cluster import Cluster, Ports
-from streamhouse.services.guardian import watch
+from streamhouse.services.guardian import begin, done, watch
 from streamhouse.services.layout import ServicesFolder
 from streamhouse.services.orphans import orphans, servers_below
 from streamhouse.services.ports import free_again, free_ports, require_free
@@ -88,7 +88,8 @@ class Services:
             DiskFullError: too little room.
             ServiceStartError: a server ended, or did not answer in time.
         """
-        return self._ensure(progress, lambda state: state.model_copy(update={"pinned": True}))
+        with self._accounted():
+            return self._ensure(progress, lambda state: state.model_copy(update={"pinned": True}))
 
     def down(self, progress: OnStage = silent) -> bool:
         """Stop all services in order, and what others left behind; whether there was something to stop."""
@@ -126,8 +127,10 @@ class Services:
         Raises:
             EnvironmentProblem: see `up`.
         """
-        watch(self.folder.base.parent.parent)
-        return self._ensure(progress, lambda state: state.with_user(Process.this()))
+        with self._accounted():
+            endpoints = self._ensure(progress, lambda state: state.with_user(Process.this()))
+            begin(self._root)  # until `leave`
+        return endpoints
 
     def again(self, progress: OnStage) -> Endpoints:
         """Start what has died since `use`, for the same users.
@@ -148,13 +151,33 @@ class Services:
             state = load(self.folder.state)
             if state is not None:
                 self._keep_or_stop(state.without_user(Process.this()), progress)
+        done(self._root)
 
     def stop_unneeded(self, progress: OnStage) -> None:
-        """Stop the services when all who needed them are dead."""
-        with self._alone(progress):
+        """Stop the services when all who needed them are dead, or when their start was cut off."""
+        with self._alone(progress):  # so nobody starts them now
             state = load(self.folder.state)
-            if state is not None and not state.is_needed:
+            if state is None:
+                for unrecorded in servers_below(self.folder.base):
+                    unrecorded.stop(_GRACE_S)
+            elif not state.is_needed or not state.complete:
                 self._stop(state, progress)
+
+    @property
+    def _root(self) -> Path:
+        return self.folder.base.parent.parent
+
+    @contextmanager
+    def _accounted(self) -> Iterator[None]:
+        """Within the block the guardian ends what is left, should this process end in any way."""
+        watch(self._root)
+        begin(self._root)
+        try:
+            yield
+        except Exception:  # nothing is left of a start that failed
+            done(self._root)
+            raise
+        done(self._root)  # an interrupt goes past it: whether all is ended, the guardian looks
 
     def _ensure(self, progress: OnStage, claimed: Callable[[ServiceState], ServiceState]) -> Endpoints:
         with writing_to(self.folder.base):

@@ -16,6 +16,7 @@ from streamhouse.services.readiness import what_is_missing
 from streamhouse.services.record import Service, ServiceState, save
 from streamhouse.services.relocate import finish, pending
 from streamhouse.services.server_log import last_words
+from streamhouse.services.termination import uninterrupted
 from streamhouse.services.watermarks import keep_whole_logs
 
 _TIMEOUT_S = 120.0
@@ -61,7 +62,18 @@ def stop(state: ServiceState, folder: ServicesFolder, progress: OnStage) -> bool
 
     Returns:
         Whether all of them lived and ended without being killed.
+
+    Raises:
+        BaseException: it was interrupted, such as by a second Ctrl-C. What still lived was killed then.
     """
+    try:
+        return _stop_in_order(state, folder, progress)
+    except BaseException:
+        _kill(state, folder)
+        raise
+
+
+def _stop_in_order(state: ServiceState, folder: ServicesFolder, progress: OnStage) -> bool:
     orderly = state.alive
     by_name = {service.name: service.process for service in state.services}
     for name in STOP_ORDER:
@@ -72,6 +84,13 @@ def stop(state: ServiceState, folder: ServicesFolder, progress: OnStage) -> bool
         unrecorded.stop(_BROKEN_GRACE_S)
         orderly = False
     return orderly
+
+
+def _kill(state: ServiceState, folder: ServicesFolder) -> None:
+    """End the servers at once; no rows are lost by it."""
+    with uninterrupted():
+        for process in {*(service.process for service in state.services), *servers_below(folder.base)}:
+            process.stop(0)
 
 
 class _Start:
@@ -109,14 +128,15 @@ class _Start:
 
     def _spawn(self, name: str) -> None:
         folder = self._cluster.folder
-        process = spawn(
-            self._cluster.command(name),
-            log=folder.log(name),
-            folder=folder.base,
-            environment=self._cluster.environment(),
-        )
-        service = Service(name=name, process=process, port=self._cluster.ports.of(name), log=folder.log(name))
-        self._record(self.state.model_copy(update={"services": (*self.state.services, service)}))
+        with uninterrupted():  # until it is recorded nothing says that it runs
+            process = spawn(
+                self._cluster.command(name),
+                log=folder.log(name),
+                folder=folder.base,
+                environment=self._cluster.environment(),
+            )
+            service = Service(name=name, process=process, port=self._cluster.ports.of(name), log=folder.log(name))
+            self._record(self.state.model_copy(update={"services": (*self.state.services, service)}))
 
     def _record(self, state: ServiceState) -> None:
         self.state = state  # first: should saving fail, what runs is still known here

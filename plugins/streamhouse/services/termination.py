@@ -28,5 +28,28 @@ def sigterm_unwinds() -> Iterator[None]:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Within the block Ctrl-C and SIGTERM wait; what they do comes at its end. For blocks of milliseconds.
+
+    Outside the main thread nothing is changed: no signal interrupts it.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    ours = [number for number, handler in before.items() if handler not in (None, signal.SIG_IGN)]
+    for number in ours:
+        signal.signal(number, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        for number in ours:
+            signal.signal(number, before[number])
+        for one in came:
+            signal.raise_signal(one)
+
+
 def _unwind(_signal: int, _frame: FrameType | None) -> None:
     sys.exit(_EXIT_CODE)

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Row, func, insert, select, update
 from streamhouse.errors import ApprovalClosedError, UnknownApprovalError
 from streamhouse.model.schema_change import QUESTION_LIFETIME
 from streamhouse.state.connect import Database
+from streamhouse.state.damage import parsing
 from streamhouse.state.identifiers import begin_so
 from streamhouse.state.instants import from_ms, to_ms
 from streamhouse.state.schema import approval as table
@@ -172,24 +173,25 @@ def _find(connection: Connection, name: str) -> Row[tuple[object, ...]]:
 
 
 def _read(row: Row[tuple[object, ...]], now: datetime) -> Approval:
-    state = ApprovalState(row.state)
-    expires = from_ms(row.expires_ms)
-    if state is ApprovalState.OPEN and expires <= now:
-        state = ApprovalState.EXPIRED
-    return Approval(
-        id=row.id,
-        flow=row.flow,
-        subject=row.subject,
-        asks=row.asks,
-        evidence=row.evidence,
-        document=row.document,
-        state=state,
-        requested_at=from_ms(row.asked_ms),
-        expires_at=expires,
-        decided_at=from_ms(row.decided_ms) if row.decided_ms is not None else None,
-        decided_by=row.decided_by,
-        reason=row.reason,
-    )
+    with parsing(f"approval {row.id}"):
+        state = ApprovalState(row.state)
+        expires = from_ms(row.expires_ms)
+        if state is ApprovalState.OPEN and expires <= now:
+            state = ApprovalState.EXPIRED
+        return Approval(
+            id=row.id,
+            flow=row.flow,
+            subject=row.subject,
+            asks=row.asks,
+            evidence=row.evidence,
+            document=row.document,
+            state=state,
+            requested_at=from_ms(row.asked_ms),
+            expires_at=expires,
+            decided_at=from_ms(row.decided_ms) if row.decided_ms is not None else None,
+            decided_by=row.decided_by,
+            reason=row.reason,
+        )
 
 
 def _ask(connection: Connection, row: Mapping[str, Any], at: datetime) -> Approval:

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, insert, select, update
 
 from streamhouse.state.connect import Database
+from streamhouse.state.damage import parsing
 from streamhouse.state.instants import from_ms, to_ms
 from streamhouse.state.schema import autopilot as table
 from streamhouse.state.schema import event as events
@@ -240,28 +241,29 @@ def _column_values(new: NewDecision) -> dict[str, object]:
 
 
 def _read(row: Row[Any]) -> AutopilotDecision:
-    return AutopilotDecision(
-        flow=row.flow,
-        finding=row.finding,
-        kind=row.kind,
-        means=row.means,
-        text=row.text,
-        remedy=row.remedy,
-        goal=row.goal,
-        window=timedelta(milliseconds=row.window_ms),
-        since=from_ms(row.since_ms),
-        reason=row.reason,
-        numbers=row.numbers,
-        edits=row.edits,
-        outcome=row.outcome,
-        id=row.id,
-        state=DecisionState(row.state),
-        found_at=from_ms(row.found_ms),
-        state_at=from_ms(row.state_ms),
-        applied_at=None if row.applied_ms is None else from_ms(row.applied_ms),
-        before=row.before,
-        after=row.after,
-        file=row.file,
-        old_text=row.old_text,
-        new_hash=row.new_hash,
-    )
+    with parsing(f"decision {row.id} of the autopilot"):
+        return AutopilotDecision(
+            flow=row.flow,
+            finding=row.finding,
+            kind=row.kind,
+            means=row.means,
+            text=row.text,
+            remedy=row.remedy,
+            goal=row.goal,
+            window=timedelta(milliseconds=row.window_ms),
+            since=from_ms(row.since_ms),
+            reason=row.reason,
+            numbers=row.numbers,
+            edits=row.edits,
+            outcome=row.outcome,
+            id=row.id,
+            state=DecisionState(row.state),
+            found_at=from_ms(row.found_ms),
+            state_at=from_ms(row.state_ms),
+            applied_at=None if row.applied_ms is None else from_ms(row.applied_ms),
+            before=row.before,
+            after=row.after,
+            file=row.file,
+            old_text=row.old_text,
+            new_hash=row.new_hash,
+        )

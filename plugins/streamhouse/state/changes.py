@@ -16,6 +16,7 @@ from streamhouse.model.plan import FlowPlan
 from streamhouse.model.review import AuditVerdict, Review, SwapGate
 from streamhouse.model.types import Position
 from streamhouse.state import definitions, epochs, meanings, plans, versions
+from streamhouse.state.damage import parsing
 from streamhouse.state.instants import from_ms
 from streamhouse.state.records import AppliedChange, Change, EpochRecord, Move, Phase
 from streamhouse.state.schema import change as changes
@@ -366,24 +367,25 @@ def _change(row: Row[tuple[object, ...]]) -> Change:
             f"change {row.id} of flow '{row.flow}' was recorded by another version of Streamhouse",
             hint=f"withdraw it, and ask again: streamhouse apply {row.flow}",
         ) from error
-    return Change(
-        id=row.id,
-        flow=row.flow,
-        plan=plan,
-        outcome=Outcome(row.outcome),
-        phase=Phase(row.phase),
-        versions=dict(row.versions),
-        moves={table: Move(**move) for table, move in row.moves.items()},
-        followers=dict(row.followers),
-        copies=frozenset(row.copies),
-        marks={table: tuple(columns) for table, columns in row.marks.items()},
-        requested_by=row.asked_by,
-        requested_at=from_ms(row.asked_ms),
-        updated_at=from_ms(row.updated_ms),
-        base=row.base,
-        environment=row.environment,
-        error=row.error,
-        gate=SwapGate(row.gate) if row.gate is not None else SwapGate.AUDIT,  # None: asked before there were audits
-        review=Review.model_validate_json(row.review) if row.review is not None else None,
-        forgetting=Forgetting.model_validate_json(row.forgetting) if row.forgetting is not None else None,
-    )
+    with parsing(f"change {row.id} of flow '{row.flow}'"):
+        return Change(
+            id=row.id,
+            flow=row.flow,
+            plan=plan,
+            outcome=Outcome(row.outcome),
+            phase=Phase(row.phase),
+            versions=dict(row.versions),
+            moves={table: Move(**move) for table, move in row.moves.items()},
+            followers=dict(row.followers),
+            copies=frozenset(row.copies),
+            marks={table: tuple(columns) for table, columns in row.marks.items()},
+            requested_by=row.asked_by,
+            requested_at=from_ms(row.asked_ms),
+            updated_at=from_ms(row.updated_ms),
+            base=row.base,
+            environment=row.environment,
+            error=row.error,
+            gate=SwapGate(row.gate) if row.gate is not None else SwapGate.AUDIT,  # None: asked before there were audits
+            review=Review.model_validate_json(row.review) if row.review is not None else None,
+            forgetting=Forgetting.model_validate_json(row.forgetting) if row.forgetting is not None else None,
+        )

@@ -9,7 +9,6 @@ from threading import Lock
 from typing import TypeVar
 
 from filelock import FileLock, Timeout
-from pydantic import ValidationError
 from sqlalchemy import URL, Connection, Engine, create_engine, event, func, insert, inspect, make_url, select, update
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError, SQLAlchemyError
@@ -148,7 +147,7 @@ class Database:
             raise _of_database(error, self.location) from error
         except OSError as error:
             raise _of_files(error, self.location) from error
-        except (json.JSONDecodeError, UnicodeDecodeError, ValidationError) as error:  # of a value that a record has
+        except (json.JSONDecodeError, UnicodeDecodeError) as error:  # of a column that the driver decodes
             raise damaged(f"a record of {self.location}") from error
 
 

@@ -8,6 +8,7 @@ from streamhouse.model.definition import Definition
 from streamhouse.model.plan import FlowPlan
 from streamhouse.state import plans
 from streamhouse.state.connect import Database
+from streamhouse.state.damage import parsing
 from streamhouse.state.instants import to_ms
 from streamhouse.state.schema import definition as definitions
 
@@ -58,7 +59,8 @@ def of_plan(connection: Connection, plan: FlowPlan) -> Definition | None:
 def _of(connection: Connection, flow: str, fingerprint: str) -> Definition | None:
     query = select(definitions.c.body).where(definitions.c.flow == flow, definitions.c.fingerprint == fingerprint)
     body = connection.execute(query).scalar_one_or_none()
-    return Definition.model_validate_json(body) if body is not None else None
+    with parsing(f"what a plan of flow '{flow}' follows from"):
+        return Definition.model_validate_json(body) if body is not None else None
 
 
 def all_applied(connection: Connection) -> dict[str, Definition]:

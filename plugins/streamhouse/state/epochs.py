@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Row, Table, Update, and_, bindparam, delete, 
 
 from streamhouse.errors import StateConflictError
 from streamhouse.model.types import Position
-from streamhouse.state.damage import damaged
+from streamhouse.state.damage import damaged, parsing
 from streamhouse.state.records import EpochRecord
 from streamhouse.state.schema import epoch as epochs
 from streamhouse.state.schema import segment_total, table_total
@@ -221,14 +221,14 @@ def _record(row: Row[tuple[object, ...]]) -> EpochRecord:
     Raises:
         StateConflictError: it is damaged.
     """
-    parts = {name: value for name, value in row.record.items() if name != _SUM}
-    try:
+    what = f"epoch {row.epoch} of {row.flow}/{row.segment}"
+    with parsing(what):
+        parts = {name: value for name, value in row.record.items() if name != _SUM}
         found = EpochRecord(row.flow, row.segment, row.epoch, row.at_ms, row.started_ms, row.finished_ms, **parts)
-        is_whole = row.record.get(_SUM, no_sum := object()) in (no_sum, _sum_of(found))
-    except (TypeError, AttributeError):
-        is_whole = False
+        recorded = row.record.get(_SUM)
+        is_whole = recorded is None or recorded == _sum_of(found)
     if not is_whole:
-        raise damaged(f"epoch {row.epoch} of {row.flow}/{row.segment}")
+        raise damaged(what)
     return found
 
 

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import Connection, Row, bindparam, insert, select, update
 
 from streamhouse.errors import LeaseHeldError, LeaseLostError
+from streamhouse.state.damage import parsing
 from streamhouse.state.instants import from_ms, to_ms
 from streamhouse.state.put import owner_values, put
 from streamhouse.state.records import Lease, Owner, RunnerState
@@ -113,12 +114,13 @@ def set_state(connection: Connection, lease: Lease, state: RunnerState, error: s
 
 def observed_state(row: Row[tuple[object, ...]], now: datetime, alive: Callable[[Owner], bool] | None) -> RunnerState:
     """The recorded state, or `lost` when a runner says `running` that cannot be any more."""
-    state = RunnerState(row.state)
-    if state is not RunnerState.RUNNING:
-        return state
-    owner = owner_of(row)
-    dead = alive is not None and not alive(owner)
-    return RunnerState.RUNNING if _stands(row, now) and not dead else RunnerState.LOST
+    with parsing(f"who runs flow '{row.flow}'"):
+        state = RunnerState(row.state)
+        if state is not RunnerState.RUNNING:
+            return state
+        owner = owner_of(row)
+        dead = alive is not None and not alive(owner)
+        return RunnerState.RUNNING if _stands(row, now) and not dead else RunnerState.LOST
 
 
 def owner_of(row: Row[tuple[object, ...]]) -> Owner:

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from streamhouse.errors import StreamhouseError
 from streamhouse.state.connect import Database
+from streamhouse.state.damage import parsing
 from streamhouse.state.records import EpochRecord
 from streamhouse.state.schema import metric as metrics
 
@@ -169,9 +170,10 @@ def _body(point: MetricPoint) -> dict[str, object]:
 
 
 def _point(start_ms: int, body: Mapping[str, object]) -> MetricPoint:
-    lags = body["lags"]
-    read = {layer: Lag(*values) for layer, values in lags.items()} if isinstance(lags, dict) else {}
-    return MetricPoint(start_ms, **{**body, "lags": read})  # type: ignore[arg-type]
+    with parsing("how fast a flow was"):
+        lags = body["lags"]
+        read = {layer: Lag(*values) for layer, values in lags.items()} if isinstance(lags, dict) else {}
+        return MetricPoint(start_ms, **{**body, "lags": read})  # type: ignore[arg-type]
 
 
 def _both(one: Lag | None, other: Lag | None) -> Lag:

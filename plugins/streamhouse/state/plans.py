@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Row, Select, func, insert, select
 from streamhouse.errors import StateConflictError
 from streamhouse.model.plan import FlowPlan, fingerprint_of
 from streamhouse.model.types import Tier
-from streamhouse.state.damage import damaged
+from streamhouse.state.damage import damaged, parsing
 from streamhouse.state.instants import from_ms
 from streamhouse.state.records import PlanRevision
 from streamhouse.state.schema import plan as plans
@@ -91,10 +91,11 @@ def columns_ever(connection: Connection, flow: str) -> dict[str, set[str]]:
     """Table → every column that some revision of the flow wrote; also of revisions that this version cannot read."""
     found: dict[str, set[str]] = {}
     for body in connection.execute(select(plans.c.body).where(plans.c.flow == flow)).scalars():
-        for segment in json.loads(body).get("segments", ()):
-            for step in segment.get("steps", ()):
-                table = step.get("writes", {})
-                found.setdefault(table.get("name"), set()).update(c.get("name") for c in table.get("columns", ()))
+        with parsing(f"a plan of flow '{flow}'"):
+            for segment in json.loads(body).get("segments", ()):
+                for step in segment.get("steps", ()):
+                    table = step.get("writes", {})
+                    found.setdefault(table.get("name"), set()).update(c.get("name") for c in table.get("columns", ()))
     return found
 
 

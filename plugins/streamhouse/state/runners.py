@@ -9,6 +9,7 @@ from sqlalchemy import Connection, Row, delete, select, update
 
 from streamhouse.errors import LeaseLostError, RunnerHeldError
 from streamhouse.state.connect import Database
+from streamhouse.state.damage import parsing
 from streamhouse.state.instants import from_ms, to_ms
 from streamhouse.state.put import owner_values, put
 from streamhouse.state.records import Owner
@@ -317,34 +318,36 @@ def _check(connection: Connection, claim: Claim) -> Row[tuple[object, ...]]:
 
 
 def _wanted(row: Row[tuple[object, ...]]) -> WantedFlow:
-    return WantedFlow(
-        flow=row.flow,
-        wanted=WantedState(row.wanted),
-        runner=row.runner,
-        ask=row.ask,
-        requested_by=row.asked_by,
-        requested_at=from_ms(row.asked_ms),
-        over=row.over,
-        error=row.error,
-    )
+    with parsing(f"what is wanted of flow '{row.flow}'"):
+        return WantedFlow(
+            flow=row.flow,
+            wanted=WantedState(row.wanted),
+            runner=row.runner,
+            ask=row.ask,
+            requested_by=row.asked_by,
+            requested_at=from_ms(row.asked_ms),
+            over=row.over,
+            error=row.error,
+        )
 
 
 def _record(row: Row[tuple[object, ...]], now: datetime, alive: Callable[[Owner], bool] | None) -> RunnerRecord:
-    life, owner = Life(row.life), _owner(row)
-    if life not in (Life.STOPPED, Life.FAILED):
-        dead = alive is not None and not alive(owner)
-        life = Life.LOST if dead or row.expires_ms <= to_ms(now) else life
-    return RunnerRecord(
-        name=row.name,
-        owner=owner,
-        fencing=row.fencing,
-        life=life,
-        since=from_ms(row.life_ms),
-        beat_at=from_ms(row.beat_ms),
-        stage=row.stage,
-        log=row.log,
-        error=row.error,
-    )
+    with parsing(f"runner '{row.name}'"):
+        life, owner = Life(row.life), _owner(row)
+        if life not in (Life.STOPPED, Life.FAILED):
+            dead = alive is not None and not alive(owner)
+            life = Life.LOST if dead or row.expires_ms <= to_ms(now) else life
+        return RunnerRecord(
+            name=row.name,
+            owner=owner,
+            fencing=row.fencing,
+            life=life,
+            since=from_ms(row.life_ms),
+            beat_at=from_ms(row.beat_ms),
+            stage=row.stage,
+            log=row.log,
+            error=row.error,
+        )
 
 
 def _owner(row: Row[tuple[object, ...]]) -> Owner:

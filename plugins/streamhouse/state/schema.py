@@ -1,6 +1,8 @@
 """The tables of the state store. Plain types only, so that any SQL database can hold them."""
 
-from sqlalchemy import JSON, BigInteger, Column, Float, Index, Integer, MetaData, String, Table, Text
+from sqlalchemy import JSON, Column, Float, Index, MetaData, Table
+
+from streamhouse.state.checked import BigInteger, Integer, String, Text
 
 SCHEMA_VERSION = 10
 

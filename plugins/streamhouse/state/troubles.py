@@ -4,11 +4,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, delete, insert, select, update
 
 from streamhouse.errors import StreamhouseError
 from streamhouse.model.types import Tier
 from streamhouse.state.connect import Database
+from streamhouse.state.damage import parsing
 from streamhouse.state.instants import from_ms, to_ms
 from streamhouse.state.schema import event as events
 from streamhouse.state.schema import trouble as troubles
@@ -99,21 +100,7 @@ class Troubles:
         if flow is not None:
             query = query.where(troubles.c.flow == flow)
         with self._database.read() as connection:
-            return [
-                TableTrouble(
-                    row.flow,
-                    row.table_name,
-                    Tier(row.tier),
-                    row.job,
-                    row.code,
-                    row.text,
-                    row.hint,
-                    from_ms(row.since_ms),
-                    from_ms(row.last_ms),
-                    row.times,
-                )
-                for row in connection.execute(query)
-            ]
+            return [_read(row) for row in connection.execute(query)]
 
     def _forget(self, flow: str, table: str, tier: Tier, job: str, event_text: str = "") -> bool:
         this = _this(flow, table, tier, job)
@@ -138,3 +125,11 @@ def _place(table: str, tier: Tier, job: str) -> str:
 def _this(flow: str, table: str, tier: Tier, job: str) -> tuple[ColumnElement[bool], ...]:
     c = troubles.c
     return c.flow == flow, c.table_name == table, c.tier == tier.value, c.job == job
+
+
+def _read(row: Row[tuple[object, ...]]) -> TableTrouble:
+    with parsing(f"what is wrong with {row.table_name}"):
+        since, last, tier = from_ms(row.since_ms), from_ms(row.last_ms), Tier(row.tier)
+        return TableTrouble(
+            row.flow, row.table_name, tier, row.job, row.code, row.text, row.hint, since, last, row.times
+        )

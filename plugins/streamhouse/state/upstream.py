@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Row, delete, func, insert, select, update
 from streamhouse.errors import StateConflictError
 from streamhouse.model.upstream import Decision, UpstreamEvent
 from streamhouse.state.connect import Database
+from streamhouse.state.damage import parsing
 from streamhouse.state.instants import from_ms, to_ms
 from streamhouse.state.schema import pin as pins
 from streamhouse.state.schema import upstream_event as table
@@ -203,16 +204,17 @@ def _set(connection: Connection, flow: str, event: str, at_ms: int, **values: st
 
 
 def _record(row: Row[tuple[object, ...]]) -> UpstreamRecord:
-    return UpstreamRecord(
-        flow=row.flow,
-        event=_parsed(UpstreamEvent.model_validate_json, row.event, row.flow),
-        status=EventStatus(row.status),
-        observed_at=from_ms(row.seen_ms),
-        since=from_ms(row.status_ms),
-        decision=_parsed(Decision.model_validate_json, row.decision, row.flow) if row.decision else None,
-        plan=row.plan,
-        note=row.note,
-    )
+    with parsing(f"a change upstream of flow '{row.flow}'"):
+        return UpstreamRecord(
+            flow=row.flow,
+            event=_parsed(UpstreamEvent.model_validate_json, row.event, row.flow),
+            status=EventStatus(row.status),
+            observed_at=from_ms(row.seen_ms),
+            since=from_ms(row.status_ms),
+            decision=_parsed(Decision.model_validate_json, row.decision, row.flow) if row.decision else None,
+            plan=row.plan,
+            note=row.note,
+        )
 
 
 def _parsed(parse: Callable[[str], T], body: str, flow: str) -> T:

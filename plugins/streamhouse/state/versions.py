@@ -2,13 +2,14 @@
 
 from collections.abc import Collection, Mapping
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, Row, delete, insert, select, update
 
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.table import Table
 from streamhouse.model.types import Position
 from streamhouse.model.version import at_versions, stored_name
 from streamhouse.state import plans
+from streamhouse.state.damage import parsing
 from streamhouse.state.instants import from_ms
 from streamhouse.state.records import Change, Move, Phase, RetiredVersion, VersionSince
 from streamhouse.state.schema import change as change_table
@@ -174,12 +175,13 @@ def restore(connection: Connection, plan: FlowPlan, at: Mapping[str, int], now_m
 def retired(connection: Connection) -> list[RetiredVersion]:
     """Versions that no longer serve and are not dropped, oldest first."""
     rows = connection.execute(select(retired_version).order_by(retired_version.c.retired_ms, retired_version.c.version))
-    return [
-        RetiredVersion(
-            Table.model_validate_json(row.body), row.version, row.change, dict(row.positions), from_ms(row.retired_ms)
-        )
-        for row in rows
-    ]
+    return [_retired(row) for row in rows]
+
+
+def _retired(row: Row[tuple[object, ...]]) -> RetiredVersion:
+    with parsing(f"version {row.version} of {row.table_name}, which served before"):
+        table, at = Table.model_validate_json(row.body), from_ms(row.retired_ms)
+        return RetiredVersion(table, row.version, row.change, dict(row.positions), at)
 
 
 def dropped(connection: Connection, table: str, version: int) -> None:

@@ -134,7 +134,7 @@ def writes(method: F) -> F:
     @wraps(method)
     def call(store: Any, table: Table, changes: Changes, context: WriteContext) -> Position:
         stored = _as_stored(store, table)
-        refuse_unstorable(table, stored.null_keys, changes.upserts)
+        refuse_unstorable(table, lambda: stored.null_keys, changes.upserts)
         if not stored.null_keys:
             table = stored
         else:
@@ -233,20 +233,20 @@ def reads_log(method: F) -> F:
     return cast("F", call)
 
 
-def refuse_unstorable(table: Table, takes: Collection[str], rows: pa.Table) -> None:
+def refuse_unstorable(table: Table, takes: Callable[[], Collection[str]], rows: pa.Table) -> None:
     """Refuse rows with NULL in a column that may have it by the plan, and not in the table that is stored.
 
     Args:
         table: As the plan has it.
-        takes: Columns in which the stored table takes NULL.
+        takes: Gives the columns in which the stored table takes NULL; is asked only where rows have one.
         rows: To write; they may lack columns.
 
     Raises:
         WriteRefusedError: there is one.
     """
     names = set(rows.column_names)
-    for name in (name for name in table.null_keys if name in names and name not in takes):
-        if count := rows.column(name).null_count:
+    for name in (name for name in table.null_keys if name in names):
+        if (count := rows.column(name).null_count) and name not in takes():
             raise WriteRefusedError(
                 f"{count} rows for {table.name} have no {name}, and the table was made before it could take them",
                 hint=f"write COALESCE({name}, …) in SELECT, or fill the tables of the flow again: "

@@ -7,17 +7,8 @@ whose first tier is a lake. Epoch 1 is in the older images, 2 in those of now, 3
 from dataclasses import dataclass, replace
 from itertools import product
 
-from streamhouse.engine.loss import (
-    CopyReach,
-    LaterEpoch,
-    LossCase,
-    LossVerdict,
-    SegmentRows,
-    StateRecord,
-    judged,
-)
-
-GONE, OLD, NOW, NEWER = 0, 1, 2, 3
+from streamhouse.engine.loss import CopyReach, LaterEpoch, LossCase, LossVerdict, SegmentRows, judged
+from tests.loss_images import FILLS, GONE, NOW, OLD, later_of, recorded_of
 
 
 @dataclass(frozen=True)
@@ -38,14 +29,9 @@ class Parts:
 
 def case_of(p):
     """What is seen of the parts, as `jobs/positions.py` does, and where another record says that the flow is."""
-    recorded = StateRecord.NOTHING if not p.state else StateRecord.IN_HAND if p.half else StateRecord.DONE
-    known = p.state + p.half
     noted = max(p.hot, p.lake)  # each table has notes of its epochs
-    others, position = LaterEpoch.NOT_LATER, p.state
-    if noted > known:
-        others, position = LaterEpoch.DONE, noted
-    elif p.checkpoints > known:
-        others, position = LaterEpoch.LOGGED, p.checkpoints
+    others, later = later_of(p.state + p.half, noted, p.checkpoints)
+    position = p.state if later is None else later
     rows = SegmentRows.AS_LEFT
     left = noted if others is LaterEpoch.DONE else p.state
     if p.hot < max(left, p.copy) or not p.hot:
@@ -56,7 +42,7 @@ def case_of(p):
     if p.lake < short or not p.lake:
         rows = SegmentRows.LOST_LAKE
     copies = CopyReach.BEYOND if p.copy > position else CopyReach.WITHIN
-    return LossCase(recorded, others, rows, copies), position
+    return LossCase(recorded_of(p.state, is_half=p.half), others, rows, copies), position
 
 
 def wrong(p):
@@ -66,7 +52,7 @@ def wrong(p):
     if verdict is LossVerdict.COMPUTE:
         return None  # by the sources, or it is refused
     hot, lake = p.hot, p.lake
-    if verdict in (LossVerdict.FILL, LossVerdict.TAKE_OVER_AND_FILL):
+    if verdict in FILLS:
         hot = p.copy  # what it lacks up to the position is named
         if hot > position:
             return "rows of the copy come twice"

@@ -1,27 +1,18 @@
 """Every loss of two flows, one of which reads the other's tables, played through by the rules.
 
 `f` writes `T` (hot, with a copy in a lake) and `L` (first in a lake). `g` reads both, and writes `H` (hot, with a copy)
-and `W` (first in a lake). A piece of the project is gone, or from an image: the older one, that of now, or a newer one.
+and `W` (first in a lake). A piece of the project is gone, or from an image: the older one, the present one, or
+a newer one.
 Each image has the last epoch of each flow; epochs of `g` are counted by the epoch of `f` up to which they read.
 """
 
 from dataclasses import dataclass
 from itertools import product
 
-from streamhouse.engine.loss import (
-    CopyReach,
-    LaterEpoch,
-    LossCase,
-    LossVerdict,
-    SegmentRows,
-    StateRecord,
-    judged,
-)
+from streamhouse.engine.loss import CopyReach, LaterEpoch, LossCase, LossVerdict, SegmentRows, judged
+from tests.loss_images import FILLS, GONE, NEWER, NOW, OLD, TAKES, later_of, recorded_of
 
-GONE, OLD, NOW, NEWER = 0, 1, 2, 3
 PIECES = ("hot", "warm", "cold", "state", "checkpoints")
-TAKES = {LossVerdict.TAKE_OVER, LossVerdict.TAKE_OVER_AND_FILL}
-FILLS = {LossVerdict.FILL, LossVerdict.TAKE_OVER_AND_FILL}
 WORST = (  # as `SeenTables.rows`
     SegmentRows.LOST_LAKE,
     SegmentRows.READ_AHEAD,
@@ -82,16 +73,12 @@ class One:
         self.judge()
 
     def _look(self):
-        self.recorded = (
-            StateRecord.IN_HAND if self.half and self.state else StateRecord.DONE if self.state else StateRecord.NOTHING
-        )
+        self.recorded = recorded_of(self.state, is_half=self.half)
         known = self.state + (self.half and bool(self.state))
         noted = max(self.hot or 0, self.lake or 0)
-        self.others, self.position, self.note_at = LaterEpoch.NOT_LATER, self.state, None
-        if noted > known:
-            self.others, self.position, self.note_at = LaterEpoch.DONE, noted, noted
-        elif self.log > known:
-            self.others, self.position = LaterEpoch.LOGGED, self.log
+        self.others, later = later_of(known, noted, self.log)
+        self.position = self.state if later is None else later
+        self.note_at = later if self.others is LaterEpoch.DONE else None
         self.left = noted if self.others is LaterEpoch.DONE else self.state
         self.what = set()
         self.lost = set()

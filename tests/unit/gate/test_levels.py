@@ -51,3 +51,11 @@ def test_a_marker_that_is_wrong_ends_the_run(run, marker, words):
     result = run({"tests/unit/test_a.py": text})
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([f"*test_a.py: the marker `deep` {words}*"])
+
+
+@pytest.mark.parametrize("soaking", [True, False])
+def test_only_a_long_form_has_more_time_than_other_tests(run, monkeypatch, soaking):
+    monkeypatch.setenv("STREAMHOUSE_SOAK", "1" if soaking else "")
+    files = {"tests/unit/test_a.py": "from tests.patience import pause\ndef test_it():\n    pause(1)\n"}
+    result = run(files, "-o", "faulthandler_timeout=0.1", "-o", "faulthandler_exit_on_timeout=true")
+    assert (result.ret == pytest.ExitCode.OK) is soaking

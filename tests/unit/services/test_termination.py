@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from streamhouse.services.termination import sigterm_unwinds
+from streamhouse.services.termination import sigterm_unwinds, uninterrupted
 from tests.patience import PATIENCE_S
 
 
@@ -49,3 +49,32 @@ def test_another_thread_may_use_it():
     thread.start()
     thread.join()
     assert done == [True]
+
+
+@pytest.mark.parametrize("asked", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_waits_for_the_end_of_a_block_that_is_not_interrupted(asked):
+    before, steps = signal.getsignal(asked), []
+
+    def work():
+        with sigterm_unwinds(), uninterrupted():
+            os.kill(os.getpid(), asked)
+            steps.append("goes on")
+        steps.append("after it")
+
+    with pytest.raises((KeyboardInterrupt, SystemExit)):
+        work()
+    assert steps == ["goes on"]
+    assert signal.getsignal(asked) is before
+
+
+def test_outside_the_main_thread_signals_are_as_they_were():
+    found = []
+
+    def work():
+        with uninterrupted():
+            found.append(signal.getsignal(signal.SIGINT))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert found == [signal.getsignal(signal.SIGINT)]

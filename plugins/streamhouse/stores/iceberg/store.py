@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -335,7 +336,7 @@ class IcebergStore:
             last = snapshots.last_written(stored, context.writer)
             repeated = last is not None and int(last[EPOCH]) >= context.epoch
             if not repeated and (rows.num_rows or context.properties):
-                refuse_unstorable(table, optional(table, stored), rows)
+                refuse_unstorable(table, partial(optional, table, stored), rows)
                 self._commit(table, stored, rows, context)
                 stored = self._table(table.name)
                 last = snapshots.last_written(stored, context.writer)
