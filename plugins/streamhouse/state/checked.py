@@ -21,7 +21,7 @@ def _checked(value: Any, kind: type, dialect: Any) -> Any:
     raise damaged(f"a value that is to be of type {kind.__name__}")
 
 
-class _Whole(types.TypeDecorator[int]):
+class _WholeNumber(types.TypeDecorator[int]):
     impl: Any = types.Integer
     cache_ok = True
 
@@ -30,20 +30,20 @@ class _Whole(types.TypeDecorator[int]):
         return _checked(value, int, dialect)
 
 
-class Integer(_Whole):
+class Integer(_WholeNumber):
     """Whole numbers."""
 
     cache_ok = True
 
 
-class BigInteger(_Whole):
+class BigInteger(_WholeNumber):
     """Whole numbers of 64 bits."""
 
     impl = types.BigInteger
     cache_ok = True
 
 
-class _Words(types.TypeDecorator[str]):
+class _Letters(types.TypeDecorator[str]):
     impl: Any = types.Text
     cache_ok = True
 
@@ -52,13 +52,13 @@ class _Words(types.TypeDecorator[str]):
         return _checked(value, str, dialect)
 
 
-class Text(_Words):
+class Text(_Letters):
     """Texts of any length."""
 
     cache_ok = True
 
 
-class String(_Words):
+class String(_Letters):
     """Texts of at most so many letters."""
 
     impl = types.String

@@ -8,6 +8,7 @@ from streamhouse.model.table import Table
 from streamhouse.model.types import Position, Tier
 from streamhouse.state import epochs
 from streamhouse.state.connect import Database
+from streamhouse.state.damage import parsing
 from streamhouse.state.instants import to_ms
 from streamhouse.state.schema import known_table as tables
 from streamhouse.stores.ledger import LedgerEntry
@@ -38,7 +39,8 @@ class KnownTables:
         found: dict[str, dict[Tier, int]] = {}
         with self._database.read() as connection:
             for row in connection.execute(select(tables).where(tables.c.identity != _DROPPED)):
-                found.setdefault(row.table_name, {})[Tier(row.tier)] = int(row.made_ms)
+                with parsing(f"when {row.table_name} was made"):
+                    found.setdefault(row.table_name, {})[Tier(row.tier)] = int(row.made_ms)
         return found
 
     def record_table(self, table: Table, tier: Tier, identity: str) -> None:

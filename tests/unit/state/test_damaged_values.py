@@ -26,7 +26,8 @@ from streamhouse.state.troubles import RESTORE
 pytestmark = pytest.mark.proof
 OTHERS = ("no such word", 2**62, -7, 1.5, b"\xff\xfe")
 OTHER_DOCUMENTS = ("[]", "7", '{"7": 7}', "{", "null", '"text"')
-EMPTY = set()
+EMPTY = {f"streamhouse_{name}" for name in ("read_version", "forgetting", "meaning", "kept_meaning")}
+"""Tables that no row of this test is in."""
 DONE = EpochRecord(
     "retail", "main", 0, 1_000, 1_005, 1_090,
     start={"orders": {"row": 0}}, end={"orders": {"row": 7}}, ends={"ods.orders": {"0": 9}}, rows={"ods.orders": 7},
@@ -47,6 +48,9 @@ def fill(store, owner, now, flow_plan):
     tax = Column(name="tax", type="int")
     seen = UpstreamEvent(type=EventType.ADD_COLUMN, object="orders", before="1", after="2", now=tax)
     store.upstream.record("retail", [seen])
+    store.upstream.save_pins("retail", {"orders": "{}"})
+    [table] = flow_plan().tables.values()
+    store.stored_tables.record_table(table, Tier.HOT, "an identity")
     store.approvals.ask("retail", seen.id, "take it up", "it is new", now=now)
     store.troubles.failed("retail", "ods.orders", Tier.WARM, RESTORE, StoreError("no answer"))
     store.autopilot.suggest(
@@ -72,7 +76,7 @@ def readers(store, owner, now):
         lambda: store.autopilot.log(), lambda: store.runners.all(now), lambda: store.runners.all_wanted(),
         lambda: store.tier_asks.due("main"), lambda: store.proposals.all(), lambda: store.proposals.all_sent(),
         lambda: store.metrics.read("retail", 0, 60), lambda: store.stored_tables.made(),
-        lambda: store.renew(lease, now),
+        lambda: store.renew(lease, now), lambda: store.upstream.pins("retail"),
     ]  # fmt: skip
 
 
