@@ -1,10 +1,12 @@
-"""A flow over a Kafka topic of a real broker, killed in the middle: every table equals the batch."""
+"""A flow over topics of a real broker, killed in the middle: every table equals the batch."""
 
+import json
 import os
 import signal
+from operator import itemgetter
 
 import pytest
-from confluent_kafka import Producer
+from confluent_kafka import OFFSET_END, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from streamhouse.project.project import Project
@@ -20,7 +22,7 @@ pytestmark = [
     deep("a flow over Kafka that is killed; tests/contract/test_kafka.py has the source"),
 ]
 
-FLOW, TOPIC = "orders", "shop.orders"
+FLOW, TOPIC, CHANGES = "orders", "shop.orders", "shop.customers"
 FILES = {
     "actions/keep.sql": "/* ---\naction: keep\nstep: ingest\ninputs: {rows: {}}\n--- */\nSELECT * FROM rows\n",
     "actions/spent.sql": "/* ---\naction: spent\nstep: aggregate\ninputs: {orders: {}}\n--- */\n"
@@ -36,12 +38,21 @@ sources:
       servers: "SERVERS"
       topic: {TOPIC}
       columns: {{id: bigint, customer: string, cents: bigint}}
+      key: {{columns: {{region: string}}}}
+      headers: {{trace: trace}}
       metadata: {{sent_at: timestamp, partition: partition, offset: offset}}
+  customers:
+    cdc:
+      kafka: {{servers: "SERVERS", topic: {CHANGES}}}
+      primary_key: [id]
+      columns: {{id: bigint, name: string}}
 steps:
+  - {{use: keep, reads: {{rows: customers}}, writes: ods.kf_customers}}
   - {{use: keep, reads: {{rows: messages}}, writes: ods.kf_orders}}
   - {{use: spent, reads: {{orders: ods.kf_orders}}, writes: dws.kf_spent}}
 tables:
   ods.kf_orders: {{tiers: {{hot: 7d}}}}
+  ods.kf_customers: {{tiers: {{hot: 7d}}}}
 """,
 }
 
@@ -51,6 +62,7 @@ def project(tmp_path, fluss, spark, monkeypatch):
     with broker(tmp_path / "kafka") as servers:
         admin = AdminClient({"bootstrap.servers": servers})
         admin.create_topics([NewTopic(TOPIC, 3, 1)])[TOPIC].result(PATIENCE_S)
+        admin.create_topics([NewTopic(CHANGES, 1, 1)])[CHANGES].result(PATIENCE_S)
         root = tmp_path / "project"
         for name, text in FILES.items():
             (root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -60,6 +72,7 @@ def project(tmp_path, fluss, spark, monkeypatch):
         monkeypatch.setenv("STREAMHOUSE_SPARK_MASTER", "local[2]")
         found = Project.at(root)
         send(servers, range(1000))
+        change(servers, "c", range(1000))
         yield found, servers
         drop_tables(found, FLOW, spark)
 
@@ -67,21 +80,49 @@ def project(tmp_path, fluss, spark, monkeypatch):
 def send(servers, numbers):
     producer = Producer({"bootstrap.servers": servers})
     for i in numbers:
-        producer.produce(TOPIC, f'{{"id": {i}, "customer": "c{i % 7}", "cents": {i % 50}}}', partition=i % 3)
+        value = f'{{"id": {i}, "customer": "c{i % 7}", "cents": {i % 50}}}'
+        headers = [("trace", b"t%d" % i)]
+        producer.produce(TOPIC, value, key=f'{{"region": "r{i % 4}"}}', headers=headers, partition=i % 3)
     assert producer.flush(30) == 0
+
+
+def change(servers, op, numbers):
+    """Events of customers; an update gives them another name."""
+    producer = Producer({"bootstrap.servers": servers})
+    for i in numbers:
+        row = {"id": i, "name": f"{op}{i}"}
+        event = {"op": op, "before": row, "after": None} if op == "d" else {"op": op, "after": row}
+        producer.produce(CHANGES, json.dumps(event), key=json.dumps({"id": i}))
+    assert producer.flush(30) == 0
+
+
+def remove(servers, topic):
+    """Let Kafka forget all messages of a topic."""
+    admin = AdminClient({"bootstrap.servers": servers})
+    (done,) = admin.delete_records([TopicPartition(topic, 0, OFFSET_END)]).values()
+    done.result(PATIENCE_S)
 
 
 def test_killed_and_run_again_it_equals_the_batch(project, spark):
     found, servers = project
     code, printed = run(found, FLOW, "between_writes:ods.kf_orders#2")
     assert code == -signal.SIGKILL, printed
+    change(servers, "u", range(0, 1000, 3))
+    change(servers, "d", range(0, 1000, 7))
+    code, printed = run(found, FLOW, "between_writes:ods.kf_customers#2")
+    assert code == -signal.SIGKILL, printed
+    remove(servers, CHANGES)  # the epoch that is read again finds its messages in the journal alone
     send(servers, range(1000, 1500))
     code, printed = run(found, FLOW, environment=dict(os.environ))
     assert code == 0, printed
     assert_equals_batch(found, FLOW, spark)
 
-    def ids(plan, stores):
-        (kept,) = (table for table in plan.tables.values() if table.name == "ods.kf_orders")
-        return sorted(stores[kept.tiers.target].read_state(kept)["id"].to_pylist())
+    def rows(plan, stores):
+        kept = {table.name: stores[table.tiers.target].read_state(table) for table in plan.tables.values()}
+        orders = kept["ods.kf_orders"].select(["id", "region", "trace"]).to_pylist()
+        customers = kept["ods.kf_customers"].to_pylist()
+        return sorted(orders, key=itemgetter("id")), sorted(customers, key=itemgetter("id"))
 
-    assert with_stores(found, FLOW, spark, ids) == list(range(1500))
+    orders, customers = with_stores(found, FLOW, spark, rows)
+    assert orders == [{"id": i, "region": f"r{i % 4}", "trace": f"t{i}"} for i in range(1500)]
+    assert customers == [{"id": i, "name": f"{'c' if i % 3 else 'u'}{i}"} for i in range(1000) if i % 7]

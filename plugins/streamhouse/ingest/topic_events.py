@@ -210,4 +210,14 @@ def _alone(text: str, wanted: TopicEvents) -> bytes:
         return b""
     [(name, type_)] = wanted.key.items()
     is_text = type_ == "string" and not (text.startswith('"') and text.endswith('"') and len(text) > 1)
+    if not is_text and not _is_json(text):
+        return b""  # the value may have the column itself
     return f"{json.dumps(name)}:{json.dumps(text) if is_text else text}".encode()
+
+
+def _is_json(text: str) -> bool:
+    try:
+        from_json(text)
+    except ValueError:
+        return False
+    return True

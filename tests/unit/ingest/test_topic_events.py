@@ -53,6 +53,8 @@ REMOVED = {"op": "d", "before": {"id": 1}}
         (ROWS, b'{"id": 2}', KEYED, {"op": "u", "after": {"id": 2}}),
         (ROWS, b"{}", b"5", {"op": "u", "after": {"id": 5}}),
         (ROWS, b'{"id": 2}', None, {"op": "u", "after": {"id": 2}}),
+        (ROWS, b'{"id": 2}', b"k", {"op": "u", "after": {"id": 2}}),
+        (ROWS, None, b"k", {"op": "d", "before": None}),
         (ROWS, None, b"5", {"op": "d", "before": {"id": 5}}),
         (ROWS, None, KEYED, REMOVED),
         (ROWS, None, None, {"op": "d", "before": None}),
