@@ -137,7 +137,10 @@ def test_a_database_is_named_where_there_is_one(tmp_path, line, said):
     [
         ("mysql: {connection: shop, table: shop.o}", "the connection 'shop' is of kind mariadb, and not mysql"),
         ("mariadb: {connection: shopp, table: shop.o}", "did you mean 'shop'?"),
-        ("mariadb: {connection: shop, table: shop.o}, path: a.json", "either 'path' (files) or 'postgres', 'mariadb'"),
+        (
+            "mariadb: {connection: shop, table: shop.o}, path: a.json",
+            "either 'path' (files), 'kafka' or 'postgres', 'mariadb'",
+        ),
         ("mariadb: {connection: shop, table: o}", "table"),
     ],
 )
