@@ -269,7 +269,7 @@ def test_types_later_tables_secrets_and_a_binlog_that_is_gone(server, shop):
         assert {column.name: column.type for column, _ in shape.unknown}["tax"] == "bigint"
 
         (status,) = calls.status(shop.project)
-        assert status.lives
+        assert status.lives, status.record
         assert status.tables == {shop.name("customers"): True, shop.name("kinds"): True}
         assert [slot.status for slot in status.slots.values()] == ["reserved", "reserved"]
         found = psutil.Process(process.pid)
