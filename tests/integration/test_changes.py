@@ -152,7 +152,7 @@ def test_another_flow_goes_on_where_a_table_built_anew_begins_to_serve(open_):
     trigger.look()  # from now on it knows the tables
     add(root, 1)
     drained(open_, FLOW)  # the reader is behind when the table is built anew
-    write_action(root, "keep", "SELECT * FROM rows WHERE COALESCE(cents, 0) > 10")
+    write_action(root, "keep", "SELECT * FROM rows WHERE cents > 10")
     add(root, 2)
     drained(open_, FLOW)
     assert open_.state.versions()["ods.lv_orders"] == 2

@@ -99,7 +99,7 @@ def test_an_environment_that_is_ahead_of_production_says_so(open_):
     project, root = open_.project, open_.project.root
     add(root, 0)
     run(open_)
-    write_action(root, "keep", "SELECT * FROM rows WHERE COALESCE(cents, 0) > -5")
+    write_action(root, "keep", "SELECT * FROM rows WHERE cents > -5")
     environment.build(project, compared(open_), "dev", "test")
     looked = environment.diff(project, FLOW, "dev").review
     assert looked.notes == ()

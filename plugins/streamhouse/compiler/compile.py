@@ -14,6 +14,7 @@ from streamhouse.compiler.check import (
 )
 from streamhouse.compiler.detached import detach_steps
 from streamhouse.compiler.kept import deletions
+from streamhouse.compiler.older_nulls import OlderNulls
 from streamhouse.compiler.order import foreign_writers, ordered_flows, ordered_steps, writers, writes_place
 from streamhouse.compiler.segments import check_streams, segments
 from streamhouse.compiler.shared import disagreements, joined, with_tables, with_whole_tables
@@ -76,6 +77,10 @@ class View(Protocol):
         """Ranges of a source or table that a person said to go on behind: their rows are gone."""
 
     @property
+    def applied(self) -> FlowPlan:
+        """The flow as it runs: rows that it wrote may have NULL where new ones have none."""
+
+    @property
     def detached_groups(self) -> tuple[tuple[str, ...], ...]:
         """Groups of steps that are detached; see `compiler.detached`."""
 
@@ -125,6 +130,7 @@ def compile_flow(
     external = _known(external, writer, view)
     readable = _readable(flow, source_columns, external, problems)
     planned: list[PlannedStep] = []
+    older = OlderNulls(view.applied) if view is not None else None
     shared: dict[str, Table] = {}
     for step in order:
         action = actions.get(step.use)
@@ -136,6 +142,8 @@ def compile_flow(
             continue
         try:
             done = plan(step, action, flow, readable) if view is None else _planned(step, action, flow, readable, view)
+            if older is not None:
+                done = older.keeps(done, {read.table: readable[read.table].columns for read in done.reads})
         except StreamhouseError as error:
             problems.add(error)
             continue
@@ -150,7 +158,10 @@ def compile_flow(
             table = shared[step.writes] = joined(known, table)
         readable[step.writes] = Readable.of(table)
     problems.raise_any()
-    return _adapted(with_tables(_plan(flow, planned, readable, external, view), shared), view)
+    done_plan = with_tables(_plan(flow, planned, readable, external, view), shared)
+    if older is not None and older.found:
+        done_plan = done_plan.model_copy(update={"older_nulls": older.found})
+    return _adapted(done_plan, view)
 
 
 def compile_project(

@@ -214,6 +214,12 @@ class FlowPlan(Frozen):
         "their rows are gone",
     )
 
+    older_nulls: dict[str, tuple[str, ...]] = Field(
+        default_factory=dict,
+        exclude_if=lambda found: not found,
+        description="table that it writes → columns that no new row has NULL in, but rows written before an edit may; "
+        "see `compiler.older_nulls`",
+    )
     aside: tuple[tuple[str, ...], ...] = Field(
         default=(),
         exclude_if=lambda found: not found,

@@ -11,6 +11,8 @@ from streamhouse.planner.proposal import FileEdit
 from streamhouse.project.applied import AppliedState
 from streamhouse.project.check import compile_with_upstream
 from streamhouse.project.compare import Applied, compare
+from streamhouse.project.desired import sees_more
+from streamhouse.project.known_inputs import KnownInputs
 from streamhouse.project.project import Project
 from streamhouse.registry import Registry
 from streamhouse.registry.files import DefinitionFile, DefinitionFiles
@@ -72,6 +74,8 @@ def try_files(
     if wrong:
         raise wrong[0] if len(wrong) == 1 else DefinitionErrors(wrong)
     plan = compile_with_upstream(project, registry, flow)
+    if sees_more({flow: plan}, applied.plans):
+        plan = compile_with_upstream(project, registry, flow, KnownInputs(applied.plans))
     notices = [n for n in registry.warnings if n.at.file in names]
     notices += [n for step in plan.steps for n in step.notices if n.at.file in names]
     compared = compare(plan, Applied.found(applied), {**plans, flow: plan}, budget=project.settings.rebuild_budget)

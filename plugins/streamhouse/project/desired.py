@@ -6,6 +6,7 @@ A column that came upstream is no edit: the Flow Trigger lets it in, as far as t
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from streamhouse.compiler.older_nulls import is_tightened
 from streamhouse.errors import DefinitionErrors
 from streamhouse.model.plan import FlowPlan
 from streamhouse.project.applied import AppliedState, applied_state
@@ -46,7 +47,7 @@ def desired(project: Project, *, processes: int = 1, files: DefinitionFiles | No
         raise DefinitionErrors(checked.errors)
     applied = applied_state(project, checked.plans)
     running = applied.plans
-    if _sees_more(checked.plans, running):
+    if sees_more(checked.plans, running):
         from streamhouse.project.known_inputs import KnownInputs
 
         checked = check_project(project, known_inputs=KnownInputs(running), files=files)
@@ -78,7 +79,7 @@ def desired_flow(project: Project, flow: str, files: DefinitionFiles | None = No
     plan = compile_one(project, flow, files)
     applied = applied_state(project, {flow: plan})
     running = applied.plans
-    if _sees_more({flow: plan}, running):
+    if sees_more({flow: plan}, running):
         from streamhouse.project.known_inputs import KnownInputs
 
         plan = compile_with_upstream(project, load_registry(project, files), flow, KnownInputs(running))
@@ -104,14 +105,20 @@ def _refuse_broken_contracts(project: Project, plans: Mapping[str, FlowPlan], fi
         raise errors[0] if len(errors) == 1 else DefinitionErrors(errors)
 
 
-def _sees_more(plans: Mapping[str, FlowPlan], applied: Mapping[str, FlowPlan]) -> bool:
-    """Whether something upstream is other than flows run with."""
+def sees_more(plans: Mapping[str, FlowPlan], applied: Mapping[str, FlowPlan]) -> bool:
+    """Whether flows run with something that their files do not say: of what is upstream, or of rows already written.
+
+    Args:
+        plans: Flow → its plan, compiled of the files alone.
+        applied: Flow → its plan as it runs.
+    """
     for plan in applied.values():
         if (
             plan.adapted
             or plan.again
             or plan.given_up
             or plan.aside
+            or plan.older_nulls
             or any(source.truncated or source.given_up for source in plan.sources)
         ):
             return True
@@ -121,5 +128,7 @@ def _sees_more(plans: Mapping[str, FlowPlan], applied: Mapping[str, FlowPlan]) -
         if name in applied:
             known = {source.name: source.columns for source in applied[name].sources}
             if any(source.name in known and known[source.name] != source.columns for source in plan.sources):
+                return True
+            if applied[name] is not plan and is_tightened(applied[name], plan):
                 return True
     return False

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from streamhouse.compiler.older_nulls import query_of
 from streamhouse.model.plan import FlowPlan, PlannedSource, PlannedStep
 from streamhouse.model.table import Column, Table
 from streamhouse.model.types import ReadMode
@@ -97,7 +98,7 @@ def computes_the_same(old: PlannedStep, new: PlannedStep, before: Around, after:
         if was.id in seen:
             continue
         seen.add(was.id)
-        if _query(was) != _query(now):
+        if query_of(was) != query_of(now):
             return False
         for read in was.reads:
             wrote, writes = before.writers.get(read.table, {}), after.writers.get(read.table, {})
@@ -107,8 +108,3 @@ def computes_the_same(old: PlannedStep, new: PlannedStep, before: Around, after:
                 return False
             pending += [(wrote[id_], writes[id_]) for id_ in wrote]
     return True
-
-
-def _query(step: PlannedStep) -> tuple[object, ...]:
-    reads = tuple((read.port, read.table, read.mode, read.hidden) for read in step.reads)
-    return step.sql, reads, step.part, step.expect, step.writes.merge_engine
