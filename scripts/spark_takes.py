@@ -40,6 +40,7 @@ KINDS = {
     "struct": "struct<x:int,y:string>",
 }
 BESIDE = ("NULL", "1", "'x'", "`array`", "`map`", "array('x')", "true", "`date`", "0.5")
+_BESIDE_ITSELF = ("NULL", "1", "'x'", "'hex'")
 CONSTANT = "constant"
 _FIRST = ("NULL", "1", "'x'", "`array`", "`map`", "true", "0.5")
 _CONSTANTS = ("1", "'x'", "true", "0.5", "0.5D", "'YEAR'")
@@ -49,7 +50,9 @@ _ELEMENTS = frozenset({"`array`", "`map`", "array('x')"})
 _NESTED = frozenset({"array", "map", "struct"})
 _ENOUGH = 3  # right calls for each place
 _THREADS = 8  # a question takes longer on its way than in Spark
-_SHARED = frozenset({"Cast", "TryCast", "Bracket", "If", "Map", "if", "decode"})
+_SHARED = frozenset({"Cast", "TryCast", "Bracket", "If", "Map", "if", "decode"}) | {
+    f"try_make_timestamp{kind}" for kind in ("", "_ltz", "_ntz")
+}
 """Nodes that stand for more than these functions, or whose meaning follows from the number of their arguments."""
 
 
@@ -98,6 +101,10 @@ def takes(spark: "SparkSession", name: str, count: int, place: int) -> set[str]:
         if _ELEMENTS.intersection(others) and not found <= _NESTED:
             return set()  # what is taken follows from the type of an element
         taken |= found
+    for kind in KINDS.keys() - taken:  # two binary values may go together where one beside a text does not
+        alike = product((f"`{kind}`", *_BESIDE_ITSELF), repeat=count - 1)
+        if any(ok([*others[:place], f"`{kind}`", *others[place:]]) for others in alike):
+            taken.add(kind)
     return taken or ({CONSTANT} if constants else set())
 
 
