@@ -141,7 +141,9 @@ def compile_flow(
         if errors or any(read.table not in readable for read in step.reads.values()):
             continue
         try:
-            done = plan(step, action, flow, readable) if view is None else _planned(step, action, flow, readable, view)
+            done = (
+                plan(step, action, flow, readable) if view is None else _seen(step, action, flow, readable, view, plan)
+            )
             if older is not None:
                 done = older.keeps(done, {read.table: readable[read.table].columns for read in done.reads})
         except StreamhouseError as error:
@@ -171,6 +173,7 @@ def compile_project(
     compiled: CompileFlow = compile_flow,
     views: Mapping[str, View] | None = None,
     apart: Mapping[str, Actions] | None = None,
+    plan: PlanStep = plan_step,
 ) -> dict[str, FlowPlan]:
     """Compile flows that may read each other's tables.
 
@@ -178,9 +181,10 @@ def compile_project(
         flows: In any order, each name once.
         registry: Supplies the actions.
         source_columns: Flow → source → what it delivers.
-        compiled: Compiles one flow.
+        compiled: Compiles one flow that has no view.
         views: Flow → what its steps do not see.
         apart: Flow → where its actions come from, of those that have others than `registry`.
+        plan: Plans one step of a flow that has a view.
 
     Returns:
         Flow → plan, each after the flows whose tables it reads.
@@ -217,7 +221,7 @@ def compile_project(
                 plans[name] = (
                     compiled(flow, actions, columns, tables)
                     if view is None
-                    else compile_flow(flow, actions, columns, tables, view=view)
+                    else compile_flow(flow, actions, columns, tables, plan, view)
                 )
         except StreamhouseError as error:
             problems.add(error)
@@ -228,14 +232,16 @@ def compile_project(
     return with_whole_tables(plans)
 
 
-def _planned(step: Step, action: Action, flow: Flow, readable: Mapping[str, Readable], view: View) -> PlannedStep:
+def _seen(
+    step: Step, action: Action, flow: Flow, readable: Mapping[str, Readable], view: View, plan: PlanStep
+) -> PlannedStep:
     tables = {read.table for read in step.reads.values()}
     hidden = {table: view.hidden(step, action, table, readable[table].columns) for table in tables}
     visible_inputs = {
         table: replace(readable[table], columns=tuple(c for c in readable[table].columns if c.name not in names))
         for table, names in hidden.items()
     }
-    done = plan_step(step, action, flow, visible_inputs)
+    done = plan(step, action, flow, visible_inputs)
     reads = tuple(read.model_copy(update={"hidden": tuple(sorted(hidden[read.table]))}) for read in done.reads)
     return done.model_copy(update={"reads": reads})
 

@@ -5,7 +5,7 @@ each flow's plan, and what a whole project came to. When nothing changed, files 
 parsed. Errors are not kept, so they are always those of the files as they are.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -113,13 +113,13 @@ def check_project(
         files: Those of the project, where they are read already and not loaded.
         processes: May work at the same time; more than one only where this process has a single thread.
     """
-    if known_inputs is not None:
-        return _checked(project, registry or load_registry(project, files), None, known_inputs)[0]
     with _cache(project) as cache:
-        if registry is not None:
+        if registry is not None or known_inputs is not None:
             from streamhouse.project.cache.compiled import CachedCompiler
 
-            return _checked(project, registry, CachedCompiler(cache))[0]
+            compiler = CachedCompiler(cache)
+            registry = registry or compiler.registry(files or read_files(project.root))
+            return _checked(project, registry, compiler, known_inputs)[0]
         files = files or read_files(project.root)
         tree = files.digest.encode()
         return _known(project, tree, cache) or _found_out(project, files, tree, cache, processes)
@@ -172,9 +172,7 @@ def _with_upstream(
     if not errors:
         try:
             if known_inputs is not None:
-                return compile_project(
-                    needed, registry, columns, views=known_inputs.views(needed), apart=registry.parts
-                )[flow]
+                return _over(known_inputs, compiler, needed, registry, columns)[flow]
             return compile_project(needed, registry, columns, compiler.compile_flow, apart=registry.parts)[flow]
         except StreamhouseError as error:
             errors = flat([error])
@@ -237,7 +235,7 @@ def _check_key(cache: Cache, tree: bytes, columns: Columns) -> str:
 
 
 def _checked(
-    project: Project, registry: "Registry", compiler: "CachedCompiler | None", known_inputs: "KnownInputs | None" = None
+    project: Project, registry: "Registry", compiler: "CachedCompiler", known_inputs: "KnownInputs | None" = None
 ) -> tuple[Checked, Columns]:
     """What a check finds, and the columns of sources."""
     from streamhouse.compiler import compile_project
@@ -248,21 +246,20 @@ def _checked(
     errors += unreadable
     sound = _sound(registry, columns)
     plans: Mapping[str, FlowPlan] = {}
-    if compiler is not None:
+    if known_inputs is None:
         compiler.compile_ahead(sound, registry, columns)
     try:
-        if compiler is not None:
+        if known_inputs is None:
             plans = compile_project(sound, registry, columns, compiler.compile_flow, apart=registry.parts)
         else:
-            views = known_inputs.views(sound) if known_inputs is not None else None
-            plans = compile_project(sound, registry, columns, views=views, apart=registry.parts)
+            plans = _over(known_inputs, compiler, sound, registry, columns)
     except StreamhouseError as error:
         errors += flat([error])
     unused, unused_meanings = _unused(registry, sound, plans)
     errors += unused
     notices = {n: None for plan in plans.values() for step in plan.steps for n in step.notices}
     # Flows that run, as `seen` has them, do not follow from meanings.
-    wrong, odd = check_meanings(registry, plans, compiler) if compiler is not None else ((), ())
+    wrong, odd = check_meanings(registry, plans, compiler) if known_inputs is None else ((), ())
     notices = dict.fromkeys([*registry.warnings, *notices, *odd])
     checked = Checked(
         _ordered(errors),
@@ -273,6 +270,24 @@ def _checked(
         len(registry.flows),
     )
     return checked, columns
+
+
+def _over(
+    known_inputs: "KnownInputs",
+    compiler: "CachedCompiler",
+    flows: Sequence[Flow],
+    registry: "Registry",
+    columns: Columns,
+) -> Mapping[str, FlowPlan]:
+    """Flow → its plan over what it knows of its inputs; steps are looked up in the cache one by one.
+
+    Raises:
+        DefinitionError, DefinitionErrors: as `compile_project`.
+    """
+    from streamhouse.compiler import compile_project
+
+    views = known_inputs.views(flows)
+    return compile_project(flows, registry, columns, views=views, apart=registry.parts, plan=compiler.plan_step)
 
 
 def _unused(registry: "Registry", sound: Iterable[Flow], plans: Mapping[str, FlowPlan]) -> "Found":

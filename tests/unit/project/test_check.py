@@ -31,6 +31,7 @@ from streamhouse.project.cache.models import facts, packed, unpacked
 from streamhouse.project.cache.parallel import at_once, shared_out
 from streamhouse.project.cache.results import Cache
 from streamhouse.project.check import check_project, compile_one, compile_with_upstream, load_registry
+from streamhouse.project.known_inputs import KnownInputs
 from streamhouse.project.project import Project
 from streamhouse.registry import Registry
 from streamhouse.registry import registry as registry_module
@@ -569,3 +570,21 @@ def test_errors_of_a_flow_that_is_asked_for_are_the_same(project):
     assert len(set(texts)) == 1
     assert "nothing makes 'dwd.aa'" in texts[0]
     assert not isinstance(refused.value, DefinitionErrors)
+
+
+def test_flows_that_run_with_more_than_their_files_say_are_looked_up_step_by_step(project):
+    edit(project, "actions/good.sql", " WHERE n > 0", "")
+    running = KnownInputs(check_project(project).plans)
+    edit(project, "actions/good.sql", "FROM r", "FROM r WHERE n > 0")
+    with at_most({"files": ["actions/good.sql"], "steps": ["dwd.a", "dws.a", "ads.b"]}):
+        files_alone = check_project(project).plans
+    with at_most({}):  # what reads the table reads a column that may be NULL, as before
+        seen = check_project(project, known_inputs=running).plans
+    assert files_alone["a"].older_nulls == {}
+    assert seen["a"].older_nulls == {"dwd.a": ("n",)}
+    with at_most({}):
+        assert check_project(project, known_inputs=KnownInputs(seen)).plans == seen
+    registry = load_registry(project)
+    assert compile_with_upstream(project, registry, "a", KnownInputs(seen)) == seen["a"]
+    with at_most({}):
+        assert compile_with_upstream(project, registry, "a", KnownInputs(seen)) == seen["a"]

@@ -180,13 +180,13 @@ class CachedCompiler:
         self._exact = self._exact and registry is self._registry  # what others read may come of any flow before them
         key = self._flow_key(flow, registry, source_columns, external)
         if key is None:
-            return compile_flow(flow, registry, source_columns, external, self._plan_step)
+            return compile_flow(flow, registry, source_columns, external, self.plan_step)
         plan = self._compiled_here.pop(key, None)
         data = self._cache.get([key]).get(key) if plan is None else None
         if data is not None:
             plan = unpacked(FlowPlan, data)
         if plan is None:
-            plan = compile_flow(flow, registry, source_columns, external, self._plan_step)
+            plan = compile_flow(flow, registry, source_columns, external, self.plan_step)
             self._cache.put(key, packed(plan, exact=self._exact))
         self.keys[flow.flow] = key
         return plan
@@ -232,7 +232,12 @@ class CachedCompiler:
         columns = sorted(source_columns.items())
         return self._cache.key("flow", self._flow(flow), facts(columns), facts(around), *actions)
 
-    def _plan_step(self, step: Step, action: Action, flow: Flow, readable: Mapping[str, Readable]) -> PlannedStep:
+    def plan_step(self, step: Step, action: Action, flow: Flow, readable: Mapping[str, Readable]) -> PlannedStep:
+        """As `compiler.step.plan_step`.
+
+        Raises:
+            DefinitionError, DefinitionErrors: as it does.
+        """
         alone = flow.model_copy(update={"steps": (step,)})
         reads = {read.table: readable[read.table] for read in step.reads.values()}
         settings = self._settings.get(flow.flow)
