@@ -12,7 +12,6 @@ from streamhouse.project.applied import AppliedState
 from streamhouse.project.check import compile_with_upstream
 from streamhouse.project.compare import Applied, compare
 from streamhouse.project.desired import sees_more
-from streamhouse.project.known_inputs import KnownInputs
 from streamhouse.project.project import Project
 from streamhouse.registry import Registry
 from streamhouse.registry.files import DefinitionFile, DefinitionFiles
@@ -75,6 +74,8 @@ def try_files(
         raise wrong[0] if len(wrong) == 1 else DefinitionErrors(wrong)
     plan = compile_with_upstream(project, registry, flow)
     if sees_more({flow: plan}, applied.plans):
+        from streamhouse.project.known_inputs import KnownInputs
+
         plan = compile_with_upstream(project, registry, flow, KnownInputs(applied.plans))
     notices = [n for n in registry.warnings if n.at.file in names]
     notices += [n for step in plan.steps for n in step.notices if n.at.file in names]
