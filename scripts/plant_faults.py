@@ -130,7 +130,7 @@ FAULTS = (
     ),
     Fault(
         "sources, Kafka: rows of a transaction that is not committed are read",
-        "ingest/kafka.py",
+        "ingest/kafka_topic.py",
         "isolation_level=IsolationLevel.READ_COMMITTED",
         "isolation_level=IsolationLevel.READ_UNCOMMITTED",
         ("tests/contract/test_kafka.py",),
