@@ -117,6 +117,7 @@ class PaimonLook:
         self._failures = failures
         self._by_changes = by_changes
         self._manager = self._handle.snapshot_manager()
+        self._seen: dict[int, Any] = {}  # a snapshot never changes
 
     @cached_property
     def identity(self) -> str:
@@ -190,19 +191,14 @@ class PaimonLook:
 
     def apart(self, start: int, end: int, columns: Sequence[str], key: Sequence[str]) -> TwoStates:
         """See `TableLook`."""
-        kinds = (
-            {self._snapshot(number).commit_kind for number in range(start + 1, end + 1)} if self._by_changes else {""}
-        )
-        if not kinds <= {_APPEND, _COMPACT}:  # rows were overwritten: what that changed, only both states show
+        written = [self._snapshot(n) for n in range(start + 1, end + 1)] if self._by_changes else []
+        if not self._by_changes or any(one.commit_kind not in (_APPEND, _COMPACT) for one in written):
+            # Rows were overwritten: what that changed, only both states show.
             return TwoStates(self._state(start, columns), self._state(end, columns))
-        touched = [
-            self._changed(number, key)
-            for number in range(start + 1, end + 1)
-            if self._snapshot(number).commit_kind == _APPEND
-        ]
+        touched = [self._changed(int(one.id), key) for one in written if one.commit_kind == _APPEND]
         keys = distinct_keys(pa.concat_tables(touched), key) if touched else None
         if keys is None or not keys.num_rows:
-            return TwoStates(self._state(end, columns).slice(0, 0), self._state(end, columns).slice(0, 0))
+            return TwoStates(pa.table({}), pa.table({}))
         return TwoStates(self._state(start, columns, keys), self._state(end, columns, keys))
 
     def _state(self, number: int, columns: Sequence[str], keys: pa.Table | None = None) -> pa.Table:
@@ -254,10 +250,13 @@ class PaimonLook:
         return TableCommit(number, max(1, total, -delta), added=False, what=kind.lower())
 
     def _snapshot(self, number: int) -> Any:
-        with self._translated():
-            found = self._manager.get_snapshot_by_id(number)
+        found = self._seen.get(number)
+        if found is None:
+            with self._translated():
+                found = self._manager.get_snapshot_by_id(number)
         if found is None:
             raise RowsLostError(f"{self._name} no longer has snapshot {number}", hint=_RETENTION)
+        self._seen[number] = found
         return found
 
     @contextmanager

@@ -7,6 +7,8 @@ import yaml
 from streamhouse.errors import Location, RowsLostError, SourceError
 from streamhouse.ingest.kinds import open_source
 from streamhouse.ingest.shapes import source_shape
+from streamhouse.ingest.tables import paimon
+from streamhouse.ingest.tables.paimon import PaimonTable
 from streamhouse.model.flow import Source
 from streamhouse.model.plan import PlannedSource
 from streamhouse.model.table import Column
@@ -154,3 +156,19 @@ def test_nothing_of_the_table_is_changed(lake):
         source.changes({"snapshot": 1}, {"snapshot": 2}), source.state({"snapshot": 2}), source.advance({}, 1)
     assert contents(lake.folder) == before
     assert not (lake.root / "none").exists()
+
+
+def test_a_snapshot_is_asked_for_once_and_a_state_only_where_rows_changed(lake, monkeypatch):
+    for i in range(4):
+        lake.write(STATE, rows((i, "a"), schema=KEY))
+    look = PaimonTable(STATE, {"warehouse": str(lake.folder)}, "lake", "upsert").look()
+    asked, states = [], []
+    real = look._manager.get_snapshot_by_id
+    monkeypatch.setattr(look._manager, "get_snapshot_by_id", lambda number: asked.append(number) or real(number))
+    monkeypatch.setattr(paimon.reading, "state", lambda *given: states.append(given))
+    monkeypatch.setattr(look, "_changed", lambda number, columns: KEY.empty_table().select(columns))
+    assert [one.number for one in look.commits(1, 4)] == [2, 3, 4]
+    apart = look.apart(1, 4, ["id", "name"], ["id"])
+    assert (apart.old.num_rows, apart.new.num_rows) == (0, 0)
+    assert sorted(asked) == [2, 3, 4]
+    assert states == []
