@@ -191,7 +191,7 @@ def _envelope(key: bytes | None) -> tuple[dict[str, Any] | None, Any]:
 
 
 def _fields(key: bytes | None, wanted: TopicEvents) -> bytes:
-    """The fields of a key as they stand in an object of JSON, without its braces; b"": it has none."""
+    """The fields of a key as an object of JSON has them, without its braces; b"": it has none."""
     if key is None:
         return b""
     schema, found = _envelope(key)

@@ -210,9 +210,7 @@ class TopicJournal:
                 hint="let the connector write one topic for each table, or set the topic's cleanup.policy to delete",
             )
         partitions = len(bounds.newest)
-        now = TopicGroup(
-            servers=self._servers, topic_id=bounds.identity, compacted=compacted, partitions=partitions
-        )
+        now = TopicGroup(servers=self._servers, topic_id=bounds.identity, compacted=compacted, partitions=partitions)
         there = self._groups()
         for folder, group in reversed(there):
             if group.topic_id == now.topic_id:

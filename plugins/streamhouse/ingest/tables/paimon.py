@@ -11,6 +11,7 @@ import pyarrow as pa
 from streamhouse.errors import Location, RowsLostError, SourceError
 from streamhouse.ingest.tables.base import TableCommit, TwoStates
 from streamhouse.ingest.tables.failures import Failures
+from streamhouse.ingest.tables.modes import refuse_table
 from streamhouse.ingest.tables.options import Mode
 from streamhouse.model.lake_connection import PaimonConnection
 from streamhouse.model.place import is_local, local_path
@@ -64,7 +65,8 @@ class PaimonTable:
             except TableNotExistException as error:
                 raise self._failures.missing() from error
         found = PaimonLook(self.name, handle, self._failures, by_changes=self._mode == "upsert")
-        self._refuse_mode(found)
+        others, key, hidden = "append, or snapshot_diff", found.primary_key, found.is_hidden
+        refuse_table(self.name, self._mode, key, self._at, others=others, is_hidden=hidden)
         return found
 
     def names(self) -> list[str]:
@@ -77,22 +79,6 @@ class PaimonTable:
         with self._failures.translated(), translate_panics():
             databases = sorted(self._catalog.list_databases())
             return [f"{one}.{table}" for one in databases for table in sorted(self._catalog.list_tables(one))]
-
-    def _refuse_mode(self, look: "PaimonLook") -> None:
-        if self._mode == "append" and look.primary_key:
-            key = ", ".join(look.primary_key)
-            hint = f"follow its changes: mode: upsert, primary_key: [{key}]"
-            raise SourceError(f"{self.name} has a primary key, so its rows change", at=self._at, hint=hint)
-        if self._mode == "append" and look.is_hidden:
-            hint = "mode: snapshot_diff, with the columns that tell its rows apart as primary_key"
-            raise SourceError(f"rows of {self.name} are removed by deletion vectors", at=self._at, hint=hint)
-        if self._mode == "upsert" and not look.primary_key:
-            raise SourceError(f"{self.name} has no primary key", at=self._at, hint="mode: append, or snapshot_diff")
-        if self._mode == "upsert" and look.is_hidden:
-            why = "its new rows are seen only after a compaction, which no changelog has"
-            raise SourceError(
-                f"the changes of {self.name} cannot be followed: {why}", at=self._at, hint="mode: snapshot_diff"
-            )
 
     @cached_property
     def _catalog(self) -> Any:

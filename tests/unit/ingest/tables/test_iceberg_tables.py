@@ -13,7 +13,7 @@ from streamhouse.ingest.base import ForgetfulSource, KeyedSource
 from streamhouse.ingest.kinds import open_source
 from streamhouse.ingest.shapes import source_shape
 from streamhouse.ingest.tables.failures import Failures
-from streamhouse.ingest.tables.iceberg_files import IcebergFiles
+from streamhouse.ingest.tables.iceberg_files import IcebergFiles, IcebergSeen
 from streamhouse.model.flow import Source
 from streamhouse.model.plan import PlannedSource
 from streamhouse.model.table import Column
@@ -352,7 +352,7 @@ class TestDeletesByValue:
             return made
 
         stored = FolderTables(lake.folder).table(NAME)
-        files = IcebergFiles(NAME, stored, Failures(NAME, "lake", (), HERE), lake.folder, HERE)
+        files = IcebergFiles(IcebergSeen(NAME, stored, Failures(NAME, "lake", (), HERE), lake.folder, HERE))
         parts = files.at(stored.metadata.current_snapshot())
         assert [part.equality for part in parts] == [(), ()]
         old = next(part for part in parts if part.task.file.record_count == 4)
