@@ -22,7 +22,6 @@ from streamhouse.ingest.truncations import Truncations
 from streamhouse.model.table import Column
 from streamhouse.model.types import Position
 
-
 _LOOK_EVERY_S = 1.0
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from streamhouse.errors import Location, RowsLostError, SourceError
 from streamhouse.ingest.secret_place import secret_at
-from streamhouse.ingest.tables.base import TableCommit, TwoStates
+from streamhouse.ingest.tables.base import StatePart, TableCommit, TwoStates
 from streamhouse.ingest.tables.failures import Failures
 from streamhouse.ingest.tables.iceberg_columns import columns_of, field_named
 from streamhouse.ingest.tables.iceberg_files import FilePart, IcebergFiles, IcebergSeen
@@ -172,6 +172,16 @@ class IcebergLook:
         """See `TableLook`."""
         return self._files.read(self._parts(at), columns)
 
+    def parts(self, at: int) -> list[StatePart]:
+        """See `TableLook`: one for each data file."""
+        found = ((part.task.file.record_count, part) for part in self._parts(at))
+        return [StatePart(rows, part) for rows, part in found if rows]
+
+    def rows_of(self, at: int, parts: Sequence[StatePart], columns: Sequence[str]) -> pa.Table:
+        """See `TableLook`."""
+        self._snapshot(at)
+        return self._files.read([part.source for part in parts], columns)
+
     def apart(self, start: int, end: int, columns: Sequence[str], key: Sequence[str]) -> TwoStates:
         """See `TableLook`: a data file that both have, with the same deletes, has the same rows in both."""
         old, new = ({part.facts: part for part in self._parts(number)} for number in (start, end))
@@ -234,7 +244,7 @@ class IcebergLook:
 
     @cached_property
     def _by_number(self) -> "Mapping[int, Snapshot]":
-        return {int(one.sequence_number or 0): one for one in reversed(self._by_id.values())}
+        return {int(one.sequence_number or 0): one for one in self._stored.metadata.snapshots[::-1]}
 
     @cached_property
     def _by_id(self) -> "Mapping[int, Snapshot]":
