@@ -7,11 +7,10 @@ Kafka removes messages, and of a compacted topic also those between others. The 
 only record of how far the topic was read. One process at a time writes to it.
 """
 
-import fcntl
 import os
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock
@@ -23,7 +22,7 @@ from streamhouse.ingest.json_text import is_json
 from streamhouse.ingest.kafka_topic import Topic, TopicBounds
 from streamhouse.ingest.lines import Lines
 from streamhouse.ingest.topic_events import MessagePlace, TopicEvents, ends_in, event_of, line_of, mark_of, place_of
-from streamhouse.install.sync import sync_folder
+from streamhouse.install.sync import only_writer, sync_folder
 from streamhouse.model.types import Frozen
 
 SEGMENT_BYTES = 64 << 20
@@ -145,7 +144,7 @@ class TopicJournal:
             StoreUnavailableError: no broker answers.
         """
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with self._lock, _only_writer(self._folder / "lock") as alone:
+        with self._lock, only_writer(self._folder / "lock") as alone:
             return alone and self._pull(topic)
 
     def _pull(self, topic: Topic) -> bool:
@@ -338,18 +337,3 @@ def _note(folder: Path, group: TopicGroup) -> None:
         os.fsync(file.fileno())
     unfinished.replace(folder / "group.json")
     sync_folder(folder)
-
-
-@contextmanager
-def _only_writer(file: Path) -> Iterator[bool]:
-    """Whether no other process writes; the block is the only one then."""
-    handle = os.open(file, os.O_CREAT | os.O_RDWR, 0o600)
-    try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-        else:
-            yield True
-    finally:
-        os.close(handle)

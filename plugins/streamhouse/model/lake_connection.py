@@ -87,7 +87,7 @@ class FlussConnection(Frozen):
 
 
 TablesConnection = IcebergConnection | PaimonConnection | FlussConnection
-"""What a source of kind `table` may name."""
+"""Those whose tables have snapshots or a changelog."""
 
 TABLES = ("iceberg", "paimon", "fluss")
 """Kinds of these connections."""

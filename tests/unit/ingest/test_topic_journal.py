@@ -196,7 +196,7 @@ def test_another_process_that_writes_is_not_disturbed(opened, topic, tmp_path):
     source = opened()
     folder = tmp_path / ".streamhouse" / "topics" / Topic.name
     folder.mkdir(parents=True)
-    with topic_journal._only_writer(folder / "lock") as alone:
+    with topic_journal.only_writer(folder / "lock") as alone:
         assert alone
         assert source.available() == {}
     assert rows(source) == named(n1="a")

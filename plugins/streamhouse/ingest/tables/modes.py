@@ -2,6 +2,7 @@
 
 from streamhouse.errors import Location, SourceError
 from streamhouse.ingest.tables.options import Mode
+from streamhouse.model.connection import DATABASES
 
 _OF_KINDS = {
     ("iceberg", "upsert"): (
@@ -12,6 +13,14 @@ _OF_KINDS = {
         "tables of Fluss have no snapshots, which mode snapshot_diff compares",
         "follow the changelog of a table with a primary key: mode: upsert",
     ),
+    **{
+        (kind, mode): (
+            "a database says which rows a table has now, and not which ones came",
+            f"compare copies of them: mode: snapshot_diff; or follow the log of the database: cdc: {{{kind}: …}}",
+        )
+        for kind in DATABASES
+        for mode in ("append", "upsert")
+    },
 }
 """Kind of connection and mode → why they do not go together, and the remedy."""
 

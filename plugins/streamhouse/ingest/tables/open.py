@@ -1,6 +1,7 @@
 """Opens a table of others as a source."""
 
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from streamhouse.ingest.tables.modes import refuse_kind, refuse_table
 from streamhouse.ingest.tables.options import OtherTableOptions
 from streamhouse.ingest.tables.sources import AddedRows, ChangedRows
 from streamhouse.ingest.tables.types import has_type
+from streamhouse.model.connection import Connection
 from streamhouse.model.lake_connection import IcebergConnection, PaimonConnection
 from streamhouse.model.shape import SeenColumn
 from streamhouse.model.table import Column
@@ -22,6 +24,7 @@ from streamhouse.model.types import Ranges
 from streamhouse.stores.fitted import can_fit
 
 KIND = "table"
+_EVERY = timedelta(minutes=1)
 
 
 def other_table(options: OtherTableOptions, root: Path, at: Location | None = None) -> "OtherTable | FlussTable":
@@ -33,6 +36,14 @@ def other_table(options: OtherTableOptions, root: Path, at: Location | None = No
     """
     place = tables_connection(options.connection, root, at)
     refuse_kind(place.kind, options.mode, at)
+    if isinstance(place, Connection):
+        from streamhouse.ingest.tables.database import database_table
+
+        every_s = (options.every or _EVERY).total_seconds()
+        return database_table(options.table, options.connection, place, every_s, root, at)
+    if options.every is not None:
+        why = f"'every' is of tables of databases, and '{options.connection}' is of kind {place.kind}"
+        raise SourceError(why, at=at, hint="leave it out: each snapshot is read as it comes")
     if isinstance(place, IcebergConnection):
         from streamhouse.ingest.tables.iceberg import iceberg_table
 
