@@ -25,7 +25,7 @@ AWAY = (1040, 1053, 1077, 1079, 1152, 1184, 1927, 2002, 2003, 2006, 2013, 2014, 
 """Codes of errors that end when the server is back."""
 _TIMEOUT_S = 10
 _ROWS_AT_ONCE = 20_000
-_SESSION = "SET SESSION time_zone = '+00:00', SESSION TRANSACTION READ ONLY"
+_SESSION = ("SET SESSION time_zone = '+00:00'", "SET SESSION TRANSACTION READ ONLY")
 _COLUMNS = """
 SELECT COLUMN_NAME, COLUMN_TYPE, DATA_TYPE, IS_NULLABLE FROM information_schema.COLUMNS
 WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s ORDER BY ORDINAL_POSITION
@@ -90,7 +90,8 @@ class BinlogRows:
 
         try:
             with self._session() as session, session.cursor() as cursor:
-                cursor.execute(_SESSION)
+                for statement in _SESSION:
+                    cursor.execute(statement)
                 yield cursor
         except pymysql.MySQLError as error:
             code = error.args[0] if error.args else 0
