@@ -28,7 +28,7 @@ class TableCommit:
 
 
 @dataclass(frozen=True)
-class StatePart:
+class SnapshotPart:
     """A part of the rows of a snapshot, which is read alone.
 
     Attributes:
@@ -98,7 +98,7 @@ class TableLook(Protocol):
             RowsLostError: the snapshot or a file of it no longer exists.
         """
 
-    def parts(self, at: int) -> list[StatePart]:
+    def parts(self, at: int) -> list[SnapshotPart]:
         """The rows of a snapshot in parts, the same and in the same order at each call, also of another process.
 
         The rows of one key are in one part.
@@ -107,7 +107,7 @@ class TableLook(Protocol):
             RowsLostError: the snapshot or a file of it no longer exists.
         """
 
-    def rows_of(self, at: int, parts: Sequence[StatePart], columns: Sequence[str]) -> "pa.Table":
+    def rows_of(self, at: int, parts: Sequence[SnapshotPart], columns: Sequence[str]) -> "pa.Table":
         """Every row of some parts of a snapshot, in no order.
 
         Raises:

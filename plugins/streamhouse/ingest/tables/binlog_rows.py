@@ -34,7 +34,7 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 class BinlogRows:
-    """See `TableReader`.
+    """See `DatabaseReader`.
 
     Args:
         name: `database.table`.
@@ -56,7 +56,7 @@ class BinlogRows:
         self._failures = DatabaseFailures(name, connection, password, at)
 
     def columns(self) -> tuple[StoredColumn, ...]:
-        """See `TableReader`; columns have no ids, so a renamed one is a new one."""
+        """See `DatabaseReader`; columns have no ids, so a renamed one is a new one."""
         with self._cursor() as cursor:
             cursor.execute(_COLUMNS, tuple(self.name.split(".")))
             found = cursor.fetchall()
@@ -68,7 +68,7 @@ class BinlogRows:
         )
 
     def batches(self, columns: Sequence[StoredColumn]) -> Iterator[pa.RecordBatch]:
-        """See `TableReader`."""
+        """See `DatabaseReader`."""
         schema = pa.schema([pa.field(one.name, arrow_type(one.type or "")) for one in columns])
         readers = [_read(one) for one in columns]
         database, table = self.name.split(".")

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from streamhouse.errors import Location, RowsLostError
 from streamhouse.ingest.secret_place import secret_at
-from streamhouse.ingest.tables.base import StatePart, TableCommit, TwoStates
+from streamhouse.ingest.tables.base import SnapshotPart, TableCommit, TwoStates
 from streamhouse.ingest.tables.copies import TableCopies
 from streamhouse.model.connection import Connection
 from streamhouse.model.shape import SeenColumn
@@ -38,7 +38,7 @@ class StoredColumn:
     id: str = ""
 
 
-class TableReader(Protocol):
+class DatabaseReader(Protocol):
     """Reads one table of a database; each question is a session of its own, which only reads.
 
     All of it raises `StoreUnavailableError` when the database does not answer, and `SourceError` when it refuses.
@@ -62,7 +62,7 @@ class DatabaseTable:
         every_s: Seconds between two copies, at least.
     """
 
-    def __init__(self, reader: TableReader, copies: TableCopies, every_s: float) -> None:
+    def __init__(self, reader: DatabaseReader, copies: TableCopies, every_s: float) -> None:
         self.name = reader.name
         self._reader = reader
         self._copies = copies
@@ -76,7 +76,7 @@ class DatabaseTable:
 class DatabaseLook:
     """See `TableLook`. The snapshots are the copies."""
 
-    def __init__(self, reader: TableReader, copies: TableCopies, every_s: float) -> None:
+    def __init__(self, reader: DatabaseReader, copies: TableCopies, every_s: float) -> None:
         self._reader = reader
         self._copies = copies
         self._every_s = every_s
@@ -145,11 +145,11 @@ class DatabaseLook:
         """See `TableLook`."""
         return self._read(at, columns, None)
 
-    def parts(self, at: int) -> list[StatePart]:
+    def parts(self, at: int) -> list[SnapshotPart]:
         """See `TableLook`."""
-        return [StatePart(rows, part) for part, rows in enumerate(self._copies.rows(at)) if rows]
+        return [SnapshotPart(rows, part) for part, rows in enumerate(self._copies.rows(at)) if rows]
 
-    def rows_of(self, at: int, parts: Sequence[StatePart], columns: Sequence[str]) -> pa.Table:
+    def rows_of(self, at: int, parts: Sequence[SnapshotPart], columns: Sequence[str]) -> pa.Table:
         """See `TableLook`."""
         return self._read(at, columns, [part.source for part in parts])
 
@@ -194,7 +194,7 @@ def database_table(
     if place.kind == "postgres":
         from streamhouse.ingest.tables.postgres_rows import PostgresRows
 
-        reader: TableReader = PostgresRows(name, connection, place, password, at)
+        reader: DatabaseReader = PostgresRows(name, connection, place, password, at)
     else:
         from streamhouse.ingest.tables.binlog_rows import BinlogRows
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from streamhouse.errors import Location, RowsLostError, SourceError
 from streamhouse.ingest.secret_place import secret_at
-from streamhouse.ingest.tables.base import StatePart, TableCommit, TwoStates
+from streamhouse.ingest.tables.base import SnapshotPart, TableCommit, TwoStates
 from streamhouse.ingest.tables.failures import Failures
 from streamhouse.ingest.tables.iceberg_columns import columns_of, field_named
 from streamhouse.ingest.tables.iceberg_files import FilePart, IcebergFiles, IcebergSeen
@@ -172,12 +172,12 @@ class IcebergLook:
         """See `TableLook`."""
         return self._files.read(self._parts(at), columns)
 
-    def parts(self, at: int) -> list[StatePart]:
+    def parts(self, at: int) -> list[SnapshotPart]:
         """See `TableLook`: one for each data file."""
         found = ((part.task.file.record_count, part) for part in self._parts(at))
-        return [StatePart(rows, part) for rows, part in found if rows]
+        return [SnapshotPart(rows, part) for rows, part in found if rows]
 
-    def rows_of(self, at: int, parts: Sequence[StatePart], columns: Sequence[str]) -> pa.Table:
+    def rows_of(self, at: int, parts: Sequence[SnapshotPart], columns: Sequence[str]) -> pa.Table:
         """See `TableLook`."""
         self._snapshot(at)
         return self._files.read([part.source for part in parts], columns)

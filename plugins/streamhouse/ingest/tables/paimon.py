@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from streamhouse.errors import Location, RowsLostError, SourceError
-from streamhouse.ingest.tables.base import StatePart, TableCommit, TwoStates
+from streamhouse.ingest.tables.base import SnapshotPart, TableCommit, TwoStates
 from streamhouse.ingest.tables.failures import Failures
 from streamhouse.ingest.tables.modes import refuse_table
 from streamhouse.ingest.tables.options import Mode
@@ -175,14 +175,14 @@ class PaimonLook:
         """See `TableLook`."""
         return self._state(at, columns)
 
-    def parts(self, at: int) -> list[StatePart]:
+    def parts(self, at: int) -> list[SnapshotPart]:
         """See `TableLook`: one for each file of a log, and for each bucket of a table with a primary key."""
         self._snapshot(at)
         with self._translated():
             found = reading.state_parts(self._handle, _readable(self._name, self._handle), at)
-        return [StatePart(part.rows, part) for part in found if part.rows]
+        return [SnapshotPart(part.rows, part) for part in found if part.rows]
 
-    def rows_of(self, at: int, parts: Sequence[StatePart], columns: Sequence[str]) -> pa.Table:
+    def rows_of(self, at: int, parts: Sequence[SnapshotPart], columns: Sequence[str]) -> pa.Table:
         """See `TableLook`."""
         self._snapshot(at)
         with self._translated():

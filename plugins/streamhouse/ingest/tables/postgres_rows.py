@@ -33,7 +33,7 @@ _REFUSED = ("authentication failed", "no pg_hba.conf entry", "does not exist", "
 
 
 class PostgresRows:
-    """See `TableReader`.
+    """See `DatabaseReader`.
 
     Args:
         name: `schema.table`.
@@ -55,7 +55,7 @@ class PostgresRows:
         self._failures = DatabaseFailures(name, connection, password, at)
 
     def columns(self) -> tuple[StoredColumn, ...]:
-        """See `TableReader`."""
+        """See `DatabaseReader`."""
         with self._session() as session:
             found = session.execute(_COLUMNS, tuple(self.name.split("."))).fetchall()
         if not found:
@@ -66,7 +66,7 @@ class PostgresRows:
         )
 
     def batches(self, columns: Sequence[StoredColumn]) -> Iterator[pa.RecordBatch]:
-        """See `TableReader`."""
+        """See `DatabaseReader`."""
         from psycopg.sql import SQL, Identifier
 
         schema = pa.schema([pa.field(one.name, arrow_type(one.type or "")) for one in columns])

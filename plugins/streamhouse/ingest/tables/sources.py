@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from streamhouse.errors import Location, RowsLostError, SourceError
 from streamhouse.ingest.not_null import HINT, first_null
-from streamhouse.ingest.tables.base import OtherTable, StatePart, TableLook
+from streamhouse.ingest.tables.base import OtherTable, SnapshotPart, TableLook
 from streamhouse.ingest.tables.difference import changes_between, refuse_repeated
 from streamhouse.ingest.tables.fitted import as_columns
 from streamhouse.ingest.tables.places import ALL_PARTS, PART, SNAPSHOT, TablePlace, place_at, whole
@@ -46,7 +46,7 @@ class Followed:
         self._clock = clock
         self._lock = Lock()
         self._last: tuple[float, TableLook] | None = None
-        self._known_parts: tuple[int, list[StatePart]] | None = None  # of which snapshot, and they
+        self._known_parts: tuple[int, list[SnapshotPart]] | None = None  # of which snapshot, and they
 
     def columns(self) -> tuple[Column, ...]:
         """The columns it delivers."""
@@ -124,12 +124,12 @@ class Followed:
             reached, rows = reached + 1, rows + part.rows
         return whole(place.number) if reached >= len(parts) else TablePlace(place.number, reached)
 
-    def _first_parts(self, first: TablePlace, last: TablePlace) -> list[StatePart]:
+    def _first_parts(self, first: TablePlace, last: TablePlace) -> list[SnapshotPart]:
         """Those parts of the snapshot with which a reader begins that are between two places."""
         number = first.number or last.number
         return self._parts(number)[first.part : last.part if last.number == number else ALL_PARTS]
 
-    def _parts(self, number: int) -> list[StatePart]:
+    def _parts(self, number: int) -> list[SnapshotPart]:
         """The parts of a snapshot; they never change."""
         with self._lock:
             known = self._known_parts
