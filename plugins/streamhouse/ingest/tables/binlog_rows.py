@@ -56,7 +56,12 @@ class BinlogRows:
         self._failures = DatabaseFailures(name, connection, password, at)
 
     def columns(self) -> tuple[StoredColumn, ...]:
-        """See `DatabaseReader`; columns have no ids, so a renamed one is a new one."""
+        """See `DatabaseReader`; columns have no ids, so a renamed one is a new one.
+
+        Raises:
+            SourceError: there is no such table, or the database refuses us.
+            StoreUnavailableError: it does not answer.
+        """
         with self._cursor() as cursor:
             cursor.execute(_COLUMNS, tuple(self.name.split(".")))
             found = cursor.fetchall()

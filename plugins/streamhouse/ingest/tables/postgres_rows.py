@@ -55,7 +55,12 @@ class PostgresRows:
         self._failures = DatabaseFailures(name, connection, password, at)
 
     def columns(self) -> tuple[StoredColumn, ...]:
-        """See `DatabaseReader`."""
+        """See `DatabaseReader`.
+
+        Raises:
+            SourceError: there is no such table, or the database refuses us.
+            StoreUnavailableError: it does not answer.
+        """
         with self._session() as session:
             found = session.execute(_COLUMNS, tuple(self.name.split("."))).fetchall()
         if not found:
