@@ -9,7 +9,7 @@ from tests.unit.docs.words import archaic, helps, leaving, page, remarks, texts
 
 ROOT = Path(__file__).parents[3]
 PACKAGE = ROOT / "plugins" / "streamhouse"
-MOST_LEFT = 248  # may only go down
+MOST_LEFT = 247  # may only go down
 VOCABULARY = {  # literals that nobody reads as our words
     "planner/language/passed_over.py",  # what people type
     "planner/language/phrasing.py",
