@@ -76,7 +76,7 @@ class Services:
         self._least_free_bytes = least_free_bytes
 
     def up(self, progress: OnStage = silent) -> Endpoints:
-        """Start what does not run, and wait until it takes requests. They stay until `down`, also if no process needs them.
+        """Start what does not run, and wait until it takes requests. It stays until `down`, also if none needs it.
 
         Tables and rows of before are there again. Services that run are left as they are, also when they listen on
         another port than the one asked for. Where only some of the servers live, these are stopped and all start again.
