@@ -87,7 +87,7 @@ def test_changes_are_read_and_no_file_has_the_password(login, topic, root):
 
 @pytest.mark.parametrize(
     ("properties", "variable"),
-    [({}, "wrong-canary-e4d909c290"), ({"sasl.username": "nobody-we-know"}, CANARY)],
+    [({}, "wrong-canary-e4d909c290"), ({"sasl.username": "stranger"}, CANARY)],
     ids=["password", "user"],
 )
 def test_a_login_that_is_refused(login, topic, root, monkeypatch, properties, variable):

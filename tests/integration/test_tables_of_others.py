@@ -132,6 +132,23 @@ def test_killed_between_read_and_commit_it_equals_the_batch(world):
     assert world.rows("dws.ot_cents", "city", "cents", "orders") == [("Bern", 120, 3), ("Oslo", 90, 2)]
 
 
+@pytest.mark.parametrize("mode", ["snapshot_diff"], indirect=True)
+def test_killed_among_the_first_rows_it_equals_the_batch(world):
+    """They come in parts, so the process dies in the second epoch."""
+    file = world.root / "flows" / "others.yaml"
+    file.write_text(f"max_rows_per_epoch: 20\n{file.read_text()}")
+    for first in (10, 30, 50):
+        world.lake.append(ORDERS, orders(*range(first, first + 10)))
+    code, printed = run(world.open.project, FLOW, "between_writes:ods.ot_orders#2")
+    assert code == -signal.SIGKILL, printed
+    world.lake.append(ORDERS, orders(70))
+    code, printed = run(world.open.project, FLOW, environment=dict(os.environ))
+    assert code == 0, printed
+    assert_equals_batch(world.open.project, FLOW, world.spark)
+    ids = [1, 2, 3, 4, *range(10, 20), *range(30, 40), *range(50, 60), 70]
+    assert world.rows("ods.ot_orders", "id") == [(i,) for i in ids]
+
+
 def test_changes_arrive_as_they_happened(world, mode):
     world.run()
     world.crm.write(CUSTOMERS, customers((1, "Bern")))

@@ -10,7 +10,7 @@ from streamhouse.model.types import Layer, Position
 from streamhouse.model.version import table_name
 from streamhouse.state.records import EpochRecord
 
-_NO_ROWS = frozenset({"snapshot"})  # keys of positions that count something else
+_NO_ROWS = frozenset({"snapshot", "part"})  # keys of positions that count something else
 
 
 def rows_read(record: EpochRecord) -> int:

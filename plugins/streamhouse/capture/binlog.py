@@ -2,7 +2,6 @@
 
 import os
 import re
-import ssl
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from streamhouse.capture.journal import cut_torn_file
 from streamhouse.capture.wanted import WantedTable
 from streamhouse.errors import CaptureFailedError, MissingPackageError, SlotLostError
 from streamhouse.ingest.journal import Group
+from streamhouse.ingest.tables.binlog_rows import AWAY, tls_of
 from streamhouse.install.jars import MARIADB_CAPTURE_JARS, MYSQL_CAPTURE_JARS, Jar
 from streamhouse.model.connection import Connection
 from streamhouse.planner.found_tables import FoundTable
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 _TIMEOUT_S = 10
 _SILENT_S = 20.0
 _PLACE = re.compile(rb'"file":"[^"]+","pos":\d+,"row":\d+,')
-_AWAY = (1040, 1053, 1077, 1079, 1152, 1184, 1927, 2002, 2003, 2006, 2013, 2014, 2055)
-"""Codes of errors that end when the server is back."""
 _NO_ROWS = ("Format_desc", "Gtid_list", "Previous_gtids", "Binlog_checkpoint", "Start_encryption", "Stop", "Rotate")
 """Types of events that no transaction has."""
 _STATEMENT = (["Gtid", "Query"], ["Anonymous_Gtid", "Query"])
@@ -151,13 +149,13 @@ class CapturedBinlog:
                 write_timeout=_TIMEOUT_S * 3,
                 autocommit=True,
                 charset="utf8mb4",
-                **_tls_of(self._at.tls),
+                **tls_of(self._at.tls),
             ) as session:
                 yield session.cursor()
         except pymysql.MySQLError as error:
             code, said = (*error.args, "", "")[:2]
             text = self.masked(str(said or code))
-            if isinstance(error, pymysql.OperationalError | pymysql.InterfaceError) and (code in _AWAY or not code):
+            if isinstance(error, pymysql.OperationalError | pymysql.InterfaceError) and (code in AWAY or not code):
                 raise DatabaseAway(text) from None
             raise self._failed(text, "see what the user of the connection may do") from None
 
@@ -367,15 +365,3 @@ def statements_to_skip(tables: Sequence[str]) -> list[str]:
     """
     names = {name for table in tables for name in table.split(".", 1)}
     return [*_OF_NO_TABLE, f"(?!.*({'|'.join(map(table_pattern, sorted(names)))})).*"]
-
-
-def _tls_of(mode: str) -> dict[str, Any]:
-    if mode == "disable":
-        return {"ssl_disabled": True}
-    if mode == "prefer":
-        return {}
-    context = ssl.create_default_context()
-    context.check_hostname = mode == "verify-full"
-    if mode == "require":
-        context.verify_mode = ssl.CERT_NONE
-    return {"ssl": context}

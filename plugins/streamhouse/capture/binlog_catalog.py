@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from streamhouse.capture.binlog_types import is_readable, natural
+from streamhouse.ingest.tables.binlog_types import is_readable, natural
 from streamhouse.planner.found_tables import FoundColumn, FoundKey, FoundTable
 
 if TYPE_CHECKING:

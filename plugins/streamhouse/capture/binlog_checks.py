@@ -4,9 +4,9 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from streamhouse.capture.binlog_types import declarable, fits, is_readable
 from streamhouse.capture.wanted import WantedTable
 from streamhouse.errors import CaptureFailedError, did_you_mean
+from streamhouse.ingest.tables.binlog_types import declarable, fits, is_readable
 
 if TYPE_CHECKING:
     from pymysql.cursors import Cursor

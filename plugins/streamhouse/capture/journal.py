@@ -13,6 +13,7 @@ from streamhouse.capture.repeats import place_of
 from streamhouse.ingest.journal import Group, groups, segments
 from streamhouse.ingest.journal_base import number_of, numbered_files
 from streamhouse.install.private_file import write_private
+from streamhouse.install.sync import sync_folder
 
 SEGMENT_BYTES = 64 << 20
 
@@ -120,15 +121,6 @@ def written_from(folder: Path, pattern: re.Pattern[bytes], place: bytes) -> list
 def _places(file: Path, pattern: re.Pattern[bytes]) -> list[bytes]:
     lines = file.read_bytes().splitlines()
     return [place for line in lines if (place := place_of(line, pattern)) is not None]
-
-
-def sync_folder(folder: Path) -> None:
-    """Wait until the disk has the names of the files in a folder."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def all_tables(folder: Path) -> set[str]:

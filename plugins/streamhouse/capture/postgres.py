@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 from streamhouse.capture.database import DatabaseAway, Offset, Slot, first_line, masked, table_pattern
 from streamhouse.capture.postgres_catalog import postgres_tables
 from streamhouse.capture.postgres_commits import Commits
-from streamhouse.capture.postgres_types import declarable, fits
 from streamhouse.capture.wanted import WantedTable
 from streamhouse.errors import CaptureFailedError, MissingPackageError, SlotLostError, did_you_mean
 from streamhouse.ingest.journal import Group, segments
+from streamhouse.ingest.tables.postgres_types import declarable, fits
 from streamhouse.install.jars import POSTGRES_CAPTURE_JARS, Jar
 from streamhouse.model.connection import Connection
 from streamhouse.planner.found_tables import FoundTable

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from streamhouse.capture.postgres_types import natural
+from streamhouse.ingest.tables.postgres_types import natural
 from streamhouse.planner.found_tables import FoundColumn, FoundKey, FoundTable
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ from itertools import chain
 from pathlib import Path
 
 from streamhouse.capture.fold import FoldedTables, IsRemoved, parts_to_fold
-from streamhouse.capture.journal import sync_folder
 from streamhouse.capture.readers import JournalReader
 from streamhouse.ingest.journal import TableJournal
 from streamhouse.ingest.journal_base import BASE, BaseHeader, BasePart, files_of, number_of, numbered_files
 from streamhouse.ingest.long_values import LongValues
+from streamhouse.install.sync import sync_folder
 
 TAIL = 200
 """Events at which the Flow Trigger looks (`ingest/event_files.py`)."""

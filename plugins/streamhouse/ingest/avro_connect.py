@@ -127,7 +127,7 @@ def _further(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _value(part: Mapping[str, Any], value: Any) -> Any:
-    """A value as it stands in JSON."""
+    """A value as JSON has it."""
     if value is None:
         return None
     match part["type"]:

@@ -1,7 +1,8 @@
 """Change events of a Kafka topic: rows that are inserted, updated and deleted by their key."""
 
 import json
-from collections.abc import Iterator
+import time
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,11 +22,14 @@ from streamhouse.ingest.truncations import Truncations
 from streamhouse.model.table import Column
 from streamhouse.model.types import Position
 
+_LOOK_EVERY_S = 1.0
+
 
 class CdcTopic(Cdc):
     """The rows that the events of a topic make; the position counts lines of the topic's journal.
 
-    To ask what is there takes messages over into the journal; nothing else asks Kafka.
+    To ask what is there takes messages over into the journal; nothing else asks Kafka. It is asked at most once a
+    second, unless more messages wait.
 
     Args:
         journal: Of the topic.
@@ -39,6 +43,8 @@ class CdcTopic(Cdc):
         self._journal = journal
         self._topic = topic
         self._lost: RowsLostError | None = None
+        self._clock = time.monotonic  # a test sets its own
+        self._asked_at: float | None = None
 
     def available(self) -> Position:
         """See `Cdc`. Not all of a long topic is there at the first call.
@@ -81,14 +87,18 @@ class CdcTopic(Cdc):
 
     def bad_rows(self, start: Position, end: Position) -> list[BadRow]:
         """See `LetterSource`. The context says where the message was."""
-        return [self._with_place(bad) for bad in super().bad_rows(start, end)]
+        names = set(self._journal.names())
+        return [self._with_place(bad, names) for bad in super().bad_rows(start, end)]
 
     def _pull(self) -> None:
+        now = self._clock()
+        if self._asked_at is not None and now - self._asked_at < _LOOK_EVERY_S:
+            return
         try:
-            self._journal.pull(self._topic)
+            self._asked_at = None if self._journal.pull(self._topic) else now
             self._lost = None
         except RowsLostError as error:  # what is in the journal is read first
-            self._lost = error
+            self._lost, self._asked_at = error, now
 
     def _events(self, start: Position, end: Position) -> Iterator[Events]:
         try:
@@ -109,15 +119,16 @@ class CdcTopic(Cdc):
 
     def _placed(self, error: SourceError) -> SourceError:
         """The error with partition and offset of its message."""
-        place = self._place(error.at.file, error.at.line) if error.at is not None and error.at.line else None
+        at, names = error.at, self._journal.names()
+        place = self._place(at.file, at.line, names) if at is not None and at.line else None
         if place is None:
             return error
         where = f"the message at partition {place.partition}, offset {place.offset} of {self._topic.name}"
         return SourceError(f"{where}: {error.message}", at=self._at, hint=error.hint)
 
-    def _with_place(self, bad: BadRow) -> BadRow:
+    def _with_place(self, bad: BadRow, names: Collection[str]) -> BadRow:
         name, _, line = bad.letter.position.rpartition(":")
-        place = self._place(name, int(line))
+        place = self._place(name, int(line), names)
         if place is None:
             return bad
         context = {
@@ -129,8 +140,8 @@ class CdcTopic(Cdc):
         }
         return replace(bad, letter=replace(bad.letter, context=json.dumps(context)))
 
-    def _place(self, name: str, line: int) -> MessagePlace | None:
-        return self._journal.lines(name).place(line - 1) if name in self._journal.names() else None
+    def _place(self, name: str, line: int, names: Collection[str]) -> MessagePlace | None:
+        return self._journal.lines(name).place(line - 1) if name in names else None
 
 
 def open_topic(

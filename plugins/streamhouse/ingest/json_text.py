@@ -7,6 +7,8 @@ names without quotes, control characters within texts, or more than a thousand l
 import re
 from collections.abc import Iterator
 
+from pydantic_core import from_json
+
 from streamhouse.ingest.unreadable import UnreadableError
 
 _BLANKS = re.compile(r"[ \t\r\n]*")
@@ -37,6 +39,15 @@ def decoded(record: bytes) -> str:
     except UnicodeDecodeError as wrong:
         text = f"it is no UTF-8: {wrong.reason} at byte {wrong.start}"
         raise UnreadableError("encoding", text) from wrong
+
+
+def is_json(text: bytes | str) -> bool:
+    """Whether a text is one whole value of JSON."""
+    try:
+        from_json(text)
+    except ValueError:
+        return False
+    return True
 
 
 class Cursor:

@@ -1,23 +1,37 @@
 """One topic of Kafka: its partitions, its offsets and its messages."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from streamhouse.errors import Location, MissingPackageError, RowsLostError, SourceError, StoreUnavailableError
 from streamhouse.model.types import Position
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer, Message
-    from confluent_kafka.admin import AdminClient
+    from confluent_kafka.admin import AdminClient, TopicDescription
 
 TIMEOUT_S = 30.0
 _POLL_S = 0.5
 _BATCH = 10_000
 
 Settings = dict[str, str | int | float | bool]
+
+
+class TopicBounds(NamedTuple):
+    """A topic at one moment.
+
+    Attributes:
+        identity: Another one when it was made again.
+        oldest: Partition → its first offset.
+        newest: Partition → the end of what is committed.
+    """
+
+    identity: str
+    oldest: Position
+    newest: Position
 
 
 class Topic:
@@ -47,12 +61,42 @@ class Topic:
             SourceError: there is no such topic, or the broker refuses us.
             StoreUnavailableError: no broker answers.
         """
-        from confluent_kafka import TopicCollection
+        with self._lock, self._translated():
+            return str(self._described().topic_id)
+
+    def bounds(self) -> TopicBounds:
+        """Which topic it is, and where each partition begins and ends, in three requests.
+
+        Raises:
+            SourceError, StoreUnavailableError: as `identity`.
+        """
+        from confluent_kafka.admin import OffsetSpec
 
         with self._lock, self._translated():
-            futures = self._admin.describe_topics(TopicCollection([self.name]), request_timeout=TIMEOUT_S)
-            (described,) = futures.values()
-            return str(described.result().topic_id)
+            found = self._described()
+            partitions = sorted(one.id for one in found.partitions)
+            oldest = self._offsets_of(partitions, OffsetSpec.earliest())
+            newest = self._offsets_of(partitions, OffsetSpec.latest())
+        return TopicBounds(str(found.topic_id), oldest, newest)
+
+    def _described(self) -> "TopicDescription":
+        from confluent_kafka import KafkaError, KafkaException, TopicCollection
+
+        futures = self._admin.describe_topics(TopicCollection([self.name]), request_timeout=TIMEOUT_S)
+        (described,) = futures.values()
+        try:
+            return described.result()
+        except KafkaException as error:
+            if error.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
+                raise self._missing() from error
+            raise
+
+    def _missing(self) -> SourceError:
+        return SourceError(
+            f"Kafka at {self._servers} has no topic '{self.name}'",
+            at=self._at,
+            hint="create it, or correct the name",
+        )
 
     def is_compacted(self) -> bool:
         """Whether Kafka removes messages whose key has a later one.
@@ -102,16 +146,18 @@ class Topic:
         return {partition: offset for partition, offset in found.items() if offset >= 0}
 
     def _offsets(self, spec: Any) -> Position:
+        with self._lock, self._translated():
+            return self._offsets_of(self._partitions(), spec)
+
+    def _offsets_of(self, partitions: Sequence[int], spec: Any) -> Position:
         from confluent_kafka import IsolationLevel, TopicPartition
 
-        with self._lock, self._translated():
-            partitions = self._partitions()
-            futures = self._admin.list_offsets(
-                {TopicPartition(self.name, p): spec for p in partitions},
-                isolation_level=IsolationLevel.READ_COMMITTED,
-                request_timeout=TIMEOUT_S,
-            )
-            return {str(found.partition): result.result().offset for found, result in futures.items()}
+        futures = self._admin.list_offsets(
+            {TopicPartition(self.name, p): spec for p in partitions},
+            isolation_level=IsolationLevel.READ_COMMITTED,
+            request_timeout=TIMEOUT_S,
+        )
+        return {str(found.partition): result.result().offset for found, result in futures.items()}
 
     def messages(self, ranges: Mapping[int, tuple[int, int]]) -> "list[Message]":
         """The messages of partition → `[first, end)`, by partition, then by offset; also those without a value.
@@ -159,11 +205,7 @@ class Topic:
         topic = self._admin.list_topics(self.name, timeout=TIMEOUT_S).topics[self.name]
         if topic.error is not None:
             if topic.error.code() in (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC):
-                raise SourceError(
-                    f"Kafka at {self._servers} has no topic '{self.name}'",
-                    at=self._at,
-                    hint="create it, or correct the name",
-                )
+                raise self._missing()
             raise self._failure(topic.error)
         return sorted(topic.partitions)
 

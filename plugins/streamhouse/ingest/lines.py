@@ -4,12 +4,13 @@ from pathlib import Path
 from threading import Lock
 
 import numpy as np
-from pydantic_core import from_json
 
 from streamhouse.errors import Location, RowsLostError, SourceError
+from streamhouse.ingest.json_text import is_json
 
 _STRIDE = 4096  # lines between two remembered places
 _BLOCK_BYTES = 1 << 22
+_MARK = b"\xef\xbb\xbf"
 
 
 class Lines:
@@ -91,16 +92,8 @@ class Lines:
                 self._end = int(ends[-1]) if len(ends) else self._end
                 at += len(block)
             file.seek(self._end)
-            self._open_line = _is_json(file.read(size - self._end))
+            self._open_line = is_json(file.read(size - self._end).removeprefix(_MARK))
         self._size = size
 
     def _missing_error(self) -> RowsLostError:
         return RowsLostError(f"file '{self._name}' is gone, with events not read yet", hint="put it back")
-
-
-def _is_json(text: bytes) -> bool:
-    try:
-        from_json(text.removeprefix(b"\xef\xbb\xbf"))
-    except ValueError:
-        return False
-    return True

@@ -39,7 +39,7 @@ def source_shape(name: str, source: PlannedSource, root: Path) -> Shape | None:
     """The shape of a source by what is newest in it; None: nothing is there, or its shape is unknown.
 
     Files are looked at once, until they change. A schema registry and a table of others are asked at each call. Where
-    a person declared the columns, others that rows have are `unknown`; where nobody did, they are columns.
+    a person declared the columns, others that rows have are `unknown`; without declared columns, they are columns.
 
     Args:
         name: What events call it.
@@ -143,7 +143,7 @@ def _messages(name: str, lines: tuple[bytes, ...], declared: tuple[str, ...]) ->
     found = messages_of(lines)
     if not found.columns:
         return None
-    # A declared column under its new name is no column that nobody declared.
+    # A declared column under its new name is no undeclared column.
     declared_columns = tuple(c for c in found.columns if c.name in declared or found.renames.get(c.name) in declared)
     unknown = tuple((c, found.counts.get(c.name, 0)) for c in found.columns if c not in declared_columns)
     shape = _shape(name, declared_columns, found.primary_key)

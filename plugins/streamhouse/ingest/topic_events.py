@@ -19,6 +19,7 @@ from typing import Any, Literal
 from pydantic_core import from_json
 
 from streamhouse.ingest.debezium_schema import is_ddl
+from streamhouse.ingest.json_text import is_json
 from streamhouse.ingest.kafka_letters import AnyMessage
 from streamhouse.ingest.unreadable import UnreadableError
 
@@ -190,7 +191,7 @@ def _envelope(key: bytes | None) -> tuple[dict[str, Any] | None, Any]:
 
 
 def _fields(key: bytes | None, wanted: TopicEvents) -> bytes:
-    """The fields of a key as they stand in an object of JSON, without its braces; b"": it has none."""
+    """The fields of a key as an object of JSON has them, without its braces; b"": it has none."""
     if key is None:
         return b""
     schema, found = _envelope(key)
@@ -210,14 +211,6 @@ def _alone(text: str, wanted: TopicEvents) -> bytes:
         return b""
     [(name, type_)] = wanted.key.items()
     is_text = type_ == "string" and not (text.startswith('"') and text.endswith('"') and len(text) > 1)
-    if not is_text and not _is_json(text):
+    if not is_text and not is_json(text):
         return b""  # the value may have the column itself
     return f"{json.dumps(name)}:{json.dumps(text) if is_text else text}".encode()
-
-
-def _is_json(text: str) -> bool:
-    try:
-        from_json(text)
-    except ValueError:
-        return False
-    return True

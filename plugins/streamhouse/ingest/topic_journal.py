@@ -7,28 +7,29 @@ Kafka removes messages, and of a compacted topic also those between others. The 
 only record of how far the topic was read. One process at a time writes to it.
 """
 
-import fcntl
 import os
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 
 from pydantic import ValidationError
-from pydantic_core import from_json
 
 from streamhouse.errors import RowsLostError, SourceError
-from streamhouse.ingest.kafka_topic import Topic
+from streamhouse.ingest.json_text import is_json
+from streamhouse.ingest.kafka_topic import Topic, TopicBounds
 from streamhouse.ingest.lines import Lines
 from streamhouse.ingest.topic_events import MessagePlace, TopicEvents, ends_in, event_of, line_of, mark_of, place_of
-from streamhouse.model.types import Frozen, Position
+from streamhouse.install.sync import only_writer, sync_folder
+from streamhouse.model.types import Frozen
 
 SEGMENT_BYTES = 64 << 20
 MOST_MESSAGES = 100_000
 """So many are taken over at once."""
 _SAMPLE_BYTES = 1 << 18
+_POLICY_EVERY_S = 10.0
 
 
 class TopicGroup(Frozen):
@@ -100,6 +101,8 @@ class TopicJournal:
         self._lines: dict[str, TopicLines] = {}
         self._lock = Lock()
         self._known: tuple[Path, int, dict[str, int]] | None = None  # last segment, its size, up to where the topic is
+        self._compacted: tuple[str, float, bool] | None = None  # of which topic, when it was asked, the answer
+        self._seen: dict[Path, tuple[tuple[int, int], TopicGroup]] = {}  # `group.json`: which file it is, its content
 
     def group(self) -> tuple[Path, TopicGroup] | None:
         """The group that counts, and its folder; None: nothing was read yet."""
@@ -141,15 +144,16 @@ class TopicJournal:
             StoreUnavailableError: no broker answers.
         """
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with self._lock, _only_writer(self._folder / "lock") as alone:
+        with self._lock, only_writer(self._folder / "lock") as alone:
             return alone and self._pull(topic)
 
     def _pull(self, topic: Topic) -> bool:
         asked_at = time.time()
-        oldest, newest = topic.offsets("earliest"), topic.offsets("latest")
-        folder, group = self._group_of(topic, len(newest))
+        bounds = topic.bounds()
+        oldest, newest = bounds.oldest, bounds.newest
+        folder, group = self._group_of(topic, bounds)
         segment, taken = self._end(folder)
-        self._refuse_lost(folder, group, taken, oldest, newest, topic)
+        self._refuse_lost(folder, group, taken, bounds, topic)
         ranges, left = {}, MOST_MESSAGES
         for partition, end in sorted(newest.items(), key=lambda one: int(one[0])):
             first = taken.get(partition, oldest[partition])
@@ -174,8 +178,7 @@ class TopicJournal:
         there = _segments(folder)
         if self._known is not None and there and self._known[:2] == (there[-1], there[-1].stat().st_size):
             return there[-1], self._known[2]
-        segment = _repaired(folder)
-        taken = _ends(_segments(folder))
+        segment, taken = _repaired(folder)
         self._known = (segment, segment.stat().st_size, taken)
         return segment, taken
 
@@ -185,18 +188,28 @@ class TopicJournal:
         found = []
         for folder in sorted((one for one in self._folder.iterdir() if one.name.isdigit()), key=lambda f: int(f.name)):
             with suppress(OSError, ValidationError):
-                found.append((folder, TopicGroup.model_validate_json((folder / "group.json").read_bytes())))
+                found.append((folder, self._noted(folder / "group.json")))
         return found
 
-    def _group_of(self, topic: Topic, partitions: int) -> tuple[Path, TopicGroup]:
+    def _noted(self, file: Path) -> TopicGroup:
+        """What a file says; it is never changed, and another one may take its place."""
+        there = file.stat()
+        which = (there.st_ino, there.st_mtime_ns)
+        known = self._seen.get(file)
+        if known is None or known[0] != which:
+            known = self._seen[file] = (which, TopicGroup.model_validate_json(file.read_bytes()))
+        return known[1]
+
+    def _group_of(self, topic: Topic, bounds: TopicBounds) -> tuple[Path, TopicGroup]:
         """The group of the topic as it is now; a new one, if it was made again."""
-        compacted = topic.is_compacted()
+        compacted = self._is_compacted(topic, bounds.identity)
         if compacted and self._wanted.table is not None:
             raise SourceError(
                 f"Kafka compacts the topic '{self._topic}', and it has several tables: a deleted row cannot be seen",
                 hint="let the connector write one topic for each table, or set the topic's cleanup.policy to delete",
             )
-        now = TopicGroup(servers=self._servers, topic_id=topic.identity(), compacted=compacted, partitions=partitions)
+        partitions = len(bounds.newest)
+        now = TopicGroup(servers=self._servers, topic_id=bounds.identity, compacted=compacted, partitions=partitions)
         there = self._groups()
         for folder, group in reversed(there):
             if group.topic_id == now.topic_id:
@@ -209,18 +222,20 @@ class TopicJournal:
         (folder / "pulled").touch(mode=0o600)
         _next_segment(folder, {})
         _note(folder, now)
-        _sync(self._folder)
+        sync_folder(self._folder)
         return folder, now
 
+    def _is_compacted(self, topic: Topic, identity: str) -> bool:
+        """Whether Kafka compacts the topic; asked for not at each look, since people change it."""
+        known = self._compacted
+        if known is None or known[0] != identity or time.monotonic() - known[1] >= _POLICY_EVERY_S:
+            known = self._compacted = (identity, time.monotonic(), topic.is_compacted())
+        return known[2]
+
     def _refuse_lost(
-        self,
-        folder: Path,
-        group: TopicGroup,
-        taken: Mapping[str, int],
-        oldest: Position,
-        newest: Position,
-        topic: Topic,
+        self, folder: Path, group: TopicGroup, taken: Mapping[str, int], bounds: TopicBounds, topic: Topic
     ) -> None:
+        oldest, newest = bounds.oldest, bounds.newest
         hint = (
             f"to read the topic from its beginning, remove {folder.relative_to(self._folder.parents[2])}: the flow "
             "then has another source, and the trigger asks what to do"
@@ -242,9 +257,10 @@ class TopicJournal:
         if not (group.compacted and taken and waits):
             return
         rests_ms = (time.time() - (folder / "pulled").stat().st_mtime) * 1000
-        if rests_ms > topic.deletes_kept_ms():
+        kept_ms = topic.deletes_kept_ms()
+        if rests_ms > kept_ms:
             raise RowsLostError(
-                f"Kafka keeps deletes of {self._topic} for {topic.deletes_kept_ms()} ms, and it was last read "
+                f"Kafka keeps deletes of {self._topic} for {kept_ms} ms, and it was last read "
                 f"{rests_ms:.0f} ms ago: deleted rows may be unknown",
                 hint=hint,
             )
@@ -274,28 +290,31 @@ def _next_segment(folder: Path, ends: Mapping[str, int]) -> Path:
     with suppress(FileExistsError):
         os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     _append(file, [mark_of(ends)])
-    _sync(folder)
+    sync_folder(folder)
     return file
 
 
-def _repaired(folder: Path) -> Path:
-    """The last segment, without what a write that did not end has left behind its last line."""
+def _repaired(folder: Path) -> tuple[Path, dict[str, int]]:
+    """The last segment, and up to where the topic is in it; without the rest of a write that did not end."""
     there = _segments(folder)
     if not there:
-        return _next_segment(folder, {})
+        return _next_segment(folder, {}), {}
     with there[-1].open("rb+") as file:
         data = file.read()
         whole = data.rfind(b"\n") + 1
         if whole != len(data):
             # A reader counts a line that is whole and only lacks its end.
-            if _is_json(data[whole:]):
+            if is_json(data[whole:]):
                 file.write(b"\n")
             else:
                 file.truncate(whole)
+                data = data[:whole]
             os.fsync(file.fileno())
-    if not whole and not data:
-        _append(there[-1], [mark_of(_ends(there[:-1]))])
-    return there[-1]
+    if data:
+        return there[-1], ends_in(data.split(b"\n"))
+    ends = _ends(there[:-1])
+    _append(there[-1], [mark_of(ends)])
+    return there[-1], ends
 
 
 def _ends(segments: list[Path]) -> dict[str, int]:
@@ -317,35 +336,4 @@ def _note(folder: Path, group: TopicGroup) -> None:
         file.flush()
         os.fsync(file.fileno())
     unfinished.replace(folder / "group.json")
-    _sync(folder)
-
-
-def _sync(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-@contextmanager
-def _only_writer(file: Path) -> Iterator[bool]:
-    """Whether no other process writes; the block is the only one then."""
-    handle = os.open(file, os.O_CREAT | os.O_RDWR, 0o600)
-    try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-        else:
-            yield True
-    finally:
-        os.close(handle)
-
-
-def _is_json(text: bytes) -> bool:
-    try:
-        from_json(text)
-    except ValueError:
-        return False
-    return True
+    sync_folder(folder)

@@ -70,6 +70,7 @@ def remains(open_: Open, found: KeyReach, forgetting: Forgetting) -> list[Remain
     return [
         *_in_sources(open_, found, forgetting),
         *_in_events_of_sources(open_, found, texts),
+        *in_copies(open_.project.state_dir / "tables", found),
         *_in_journals(open_.project.state_dir / "capture", texts),
         *_in_letters(open_, flows, texts),
         *_in_folders(open_.project.state_dir, texts),
@@ -140,6 +141,28 @@ def _in_sources(open_: Open, found: KeyReach, forgetting: Forgetting) -> Iterato
             yield Remains(where, f"it has more than {_MOST_ROWS:,} rows and was not searched", remedy)
         elif count:
             yield Remains(where, f"{count:,} rows", remedy)
+
+
+def in_copies(folder: Path, found: KeyReach) -> Iterator[Remains]:
+    """Copies of tables of databases, except for the newest of each, which is searched as the source.
+
+    Args:
+        folder: Of all copies of a project.
+        found: Where the key is.
+    """
+    for flow, name in sorted(found.sources):
+        planned = next(one for one in found.plans[flow].sources if one.name == name)
+        if planned.kind != "table":
+            continue
+        place = folder / str(planned.options["connection"]) / str(planned.options["table"])
+        older = len(list(place.glob("*/*.parquet"))) - 1
+        if older > 0:
+            yield Remains(
+                f"copies for the source {name} of {flow}",
+                f"{older:,} older copies of the table were not searched",
+                f"each later copy takes the place of one; or stop the flow and remove {place.name} in {folder}: the "
+                "source is then another one, and the trigger asks what to do",
+            )
 
 
 def _in_events_of_sources(open_: Open, found: KeyReach, texts: _Texts) -> Iterator[Remains]:

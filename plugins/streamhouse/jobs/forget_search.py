@@ -134,7 +134,7 @@ def _is_of(folder: Path, table: Table) -> bool:
 
 
 def rows_in_file(file: Path, table: Table, parts: Sequence[KeyPart]) -> int:
-    """The rows of a data file that are of some persons; what stands for NULL in a key is nobody's."""
+    """The rows of a data file that are of some persons; what a store has for NULL in a key belongs to no person."""
     names = pq.read_schema(file).names
     if any(not set(part.columns) & set(names) for part in parts):
         return 0  # no data: a file of deletes says places only

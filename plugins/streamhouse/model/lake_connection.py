@@ -14,7 +14,7 @@ class _Lake(Frozen):
         default=None, pattern=r"^https?://[^\s@]+$", description="of its object store; absent: Amazon's"
     )
     region: str = Field(default="us-east-1", min_length=1, description="of its object store")
-    path_style: bool = Field(default=True, description="the bucket stands in the path, not in the host's name")
+    path_style: bool = Field(default=True, description="the bucket is in the path, not in the host's name")
 
 
 class IcebergConnection(_Lake):
@@ -87,7 +87,7 @@ class FlussConnection(Frozen):
 
 
 TablesConnection = IcebergConnection | PaimonConnection | FlussConnection
-"""What a source of kind `table` may name."""
+"""Those whose tables have snapshots or a changelog."""
 
 TABLES = ("iceberg", "paimon", "fluss")
 """Kinds of these connections."""

@@ -351,7 +351,7 @@ def _check_connections(project: Project, sources: Mapping[str, Source]) -> None:
         if source.kind in ("cdc", "kafka") and isinstance(topic, Mapping):
             _check_connection(project, source, topic.get("registry"), "schema_registry")
         if source.kind == "table":
-            _check_connection(project, source, source.options.get("connection"), *TABLES)
+            _check_connection(project, source, source.options.get("connection"), *TABLES, *DATABASES)
 
 
 def _check_connection(project: Project, source: Source, name: Any, *kinds: str) -> None:

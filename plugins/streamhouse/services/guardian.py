@@ -3,7 +3,7 @@
 A process that is killed cannot clean up. So it starts a guardian first: a Python process that loads nothing and reads
 a pipe, whose other end the kernel closes when its starter dies, or that its starter closes when it ends before it has
 cleaned up. The guardian then ends the Spark that the dead process left and, after a grace in which another process may
-take them over, the services that nobody needs any more.
+take them over, the services that no process needs any more.
 """
 
 import atexit

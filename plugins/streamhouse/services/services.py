@@ -76,7 +76,7 @@ class Services:
         self._least_free_bytes = least_free_bytes
 
     def up(self, progress: OnStage = silent) -> Endpoints:
-        """Start what does not run, and wait until it takes requests. They stay until `down`, also if nobody needs them.
+        """Start what does not run, and wait until it takes requests. It stays until `down`, also if none needs it.
 
         Tables and rows of before are there again. Services that run are left as they are, also when they listen on
         another port than the one asked for. Where only some of the servers live, these are stopped and all start again.
@@ -105,7 +105,7 @@ class Services:
             return was_alive
 
     def status(self) -> ServicesStatus:
-        """What runs. Touches nothing and waits for nobody."""
+        """What runs. Touches nothing and waits for no other process."""
         state = load(self.folder.state)
         if state is None:
             return ServicesStatus(None, ())
@@ -113,7 +113,7 @@ class Services:
         return ServicesStatus(Endpoints(state.fluss) if state.alive else None, services)
 
     def orphans(self) -> tuple[Process, ...]:
-        """Processes that somebody started for this project and that nobody needs any more; `down` ends them."""
+        """Processes that somebody started for this project and that no process needs any more; `down` ends them."""
         state = load(self.folder.state)
         needed = {one.process for one in state.services} if state is not None and state.is_needed else set()
         found = {*servers_below(self.folder.base), *orphans(self.folder.base.parent)}
@@ -146,7 +146,7 @@ class Services:
         return self._ensure(progress, claimed)
 
     def leave(self, progress: OnStage) -> None:
-        """This process needs the services no more: they stop when nobody else does."""
+        """This process needs the services no more: they stop when no other process needs them."""
         with self._alone(progress):
             state = load(self.folder.state)
             if state is not None:
@@ -155,7 +155,7 @@ class Services:
 
     def stop_unneeded(self, progress: OnStage) -> None:
         """Stop the services when all who needed them are dead, or when their start was cut off."""
-        with self._alone(progress):  # so nobody starts them now
+        with self._alone(progress):  # so no other process starts them now
             state = load(self.folder.state)
             if state is None:
                 for unrecorded in servers_below(self.folder.base):

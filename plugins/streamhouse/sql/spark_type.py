@@ -120,7 +120,7 @@ def spark_type(name: str) -> SparkType:
 
 
 def from_tree(tree: exp.DataType) -> SparkType:
-    """The type of a parsed type name, as it stands in a CAST.
+    """The type of a parsed type name, as a CAST has it.
 
     Raises:
         ValueError: an array or a map does not say of what.

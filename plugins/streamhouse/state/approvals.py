@@ -74,7 +74,7 @@ class Approvals:
         lifetime: timedelta = QUESTION_LIFETIME,
         now: datetime | None = None,
     ) -> Approval:
-        """The question about `subject`: asked now, or as it stands since it was asked.
+        """The question about `subject`: asked now, or as it is since it was asked.
 
         What was decided stays decided. A question that nobody answered in time is asked again, under another id.
         """

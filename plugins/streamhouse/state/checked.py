@@ -3,63 +3,58 @@
 One flipped bit makes a text one of bytes, or a whole number a text.
 """
 
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import types
 
 from streamhouse.state.damage import damaged
 
-
-def _checked(value: Any, kind: type, dialect: Any) -> Any:
-    """The value, of a column that SQLite has; other databases check their columns, and sum whole numbers as decimals.
-
-    Raises:
-        StateConflictError: it is of another type.
-    """
-    if value is None or isinstance(value, kind) or dialect.name != "sqlite":
-        return value
-    raise damaged(f"a value that is to be of type {kind.__name__}")
+_T = TypeVar("_T")
 
 
-class _WholeNumber(types.TypeDecorator[int]):
-    impl: Any = types.Integer
-    cache_ok = True
+class _Checked(types.TypeDecorator[_T]):
+    """A type whose values SQLite does not check; other databases do, and sum whole numbers as decimals."""
+
+    of: type
 
     def process_result_value(self, value: Any, dialect: Any) -> Any:
-        """The value; see `_checked`."""
-        return _checked(value, int, dialect)
+        """The value.
+
+        Raises:
+            StateConflictError: it is of another type.
+        """
+        if value is None or isinstance(value, self.of) or dialect.name != "sqlite":
+            return value
+        raise damaged(f"a value that is to be of type {self.of.__name__}")
 
 
-class Integer(_WholeNumber):
+class Integer(_Checked[int]):
     """Whole numbers."""
 
+    impl: Any = types.Integer
+    of = int
     cache_ok = True
 
 
-class BigInteger(_WholeNumber):
+class BigInteger(_Checked[int]):
     """Whole numbers of 64 bits."""
 
-    impl = types.BigInteger
+    impl: Any = types.BigInteger
+    of = int
     cache_ok = True
 
 
-class _Letters(types.TypeDecorator[str]):
-    impl: Any = types.Text
-    cache_ok = True
-
-    def process_result_value(self, value: Any, dialect: Any) -> Any:
-        """The value; see `_checked`."""
-        return _checked(value, str, dialect)
-
-
-class Text(_Letters):
+class Text(_Checked[str]):
     """Texts of any length."""
 
+    impl: Any = types.Text
+    of = str
     cache_ok = True
 
 
-class String(_Letters):
+class String(_Checked[str]):
     """Texts of at most so many letters."""
 
-    impl = types.String
+    impl: Any = types.String
+    of = str
     cache_ok = True

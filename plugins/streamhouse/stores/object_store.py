@@ -18,7 +18,7 @@ class ObjectStore(Frozen):
 
     endpoint: str | None = Field(default=None, pattern=r"^https?://\S+$", description="absent: Amazon's")
     region: str = Field(default="us-east-1", min_length=1, description="of the object store")
-    path_style: bool = Field(default=True, description="the bucket stands in the path, not in the host's name")
+    path_style: bool = Field(default=True, description="the bucket is in the path, not in the host's name")
 
     def paimon_options(self, warehouse: str, environment: Mapping[str, str] | None = None) -> dict[str, str]:
         """Options of a Paimon catalog, in Python as in Java; empty for a warehouse that is elsewhere.

@@ -13,6 +13,7 @@ from streamhouse.errors import RowsLostError, StoreError, StreamhouseError
 from streamhouse.ingest.base import ForgetfulSource, KeyedSource
 from streamhouse.ingest.kinds import open_source
 from streamhouse.ingest.shapes import OTHERS, is_registered, planned_shape, source_shape
+from streamhouse.ingest.tables.places import PART, place_at
 from streamhouse.model.bad_rows import OPTION
 from streamhouse.model.plan import FlowPlan, PlannedSource
 from streamhouse.model.schema_change import EventType
@@ -175,6 +176,8 @@ class UpstreamObserver:
         lost = positions_lost(name, positions, oldest, newest, source.given_up)
         if lost is None and isinstance(opened, KeyedSource):
             lost = _keyed_lost(name, opened, positions)
+        if lost is not None and any(PART in one and not place_at(one).is_whole for one in positions):
+            lost = lost.model_copy(update={"lost": {}})  # of the rows that it begins with, a reader would miss some
         return f"/{identity}", lost
 
     def _lost(

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from streamhouse.capture.binlog import MARIADB, CapturedBinlog
 from streamhouse.capture.binlog_place import HISTORY, BinlogPlace, cut_later, is_before, remove
-from streamhouse.capture.binlog_types import declarable, fits
 from streamhouse.capture.database import Slot
 from streamhouse.errors import DefinitionErrors, FileFormatError
 from streamhouse.ingest.journal import Group
+from streamhouse.ingest.tables.binlog_types import declarable, fits
 from streamhouse.model.connection import Connection
 from streamhouse.project.check import check_project
 from streamhouse.project.project import Project

@@ -4,8 +4,8 @@ import pytest
 
 from streamhouse.capture.database import password_of
 from streamhouse.capture.postgres import CapturedPostgres
-from streamhouse.capture.postgres_types import declarable, fits
 from streamhouse.errors import DefinitionErrors, EnvironmentProblem, FileFormatError
+from streamhouse.ingest.tables.postgres_types import declarable, fits
 from streamhouse.model.connection import Connection
 from streamhouse.project.check import check_project
 from streamhouse.project.project import Project

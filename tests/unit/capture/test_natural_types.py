@@ -2,7 +2,7 @@
 
 import pytest
 
-from streamhouse.capture import binlog_types, postgres_types
+from streamhouse.ingest.tables import binlog_types, postgres_types
 from streamhouse.sql.types import canonical_type
 from streamhouse.stores.arrow import arrow_type
 from tests.tables import each

@@ -18,8 +18,12 @@ ARCHAIC = (
     *("thence", "whence", "whither", "henceforth", "heretofore", "thereof", "therein", "wherein", "whereby", "lest"),
     *("amongst", "naught", "ails", "unto", "for ever", "those of now", "told", "tells", "held", "likewise"),
     *("stand still", "stands still", "stood still", "set aside", "sets aside", "the like", "in the place of"),
+    *("as it stands", "as they stand"),
 )
+LEAVING = ("nobody", "stands in", "stand in")
+"""Words that are not written any more; many modules still have them."""
 _WORDS = re.compile(rf"\b(?:{'|'.join(ARCHAIC)})\b")
+_LEAVING = re.compile(rf"\b(?:{'|'.join(LEAVING)})\b")
 _APART = re.compile(r"\b(?:tells?|told)(?: \w+){0,3} apart\b", re.IGNORECASE)  # this is how one says it
 _CODE = re.compile(r"`[^`\n]+`|\]\([^)]*\)")
 
@@ -27,6 +31,11 @@ _CODE = re.compile(r"`[^`\n]+`|\]\([^)]*\)")
 def archaic(text: str) -> list[str]:
     """The archaic words of a text, in lower case, each once; spans of code are not looked at."""
     return sorted(set(_WORDS.findall(_APART.sub(" ", _CODE.sub(" ", text)).lower())))
+
+
+def leaving(text: str) -> int:
+    """How often a text has one of the words `LEAVING`."""
+    return len(_LEAVING.findall(text.lower()))
 
 
 def helps() -> Iterator[tuple[str, str]]:

@@ -1,5 +1,6 @@
 """The journal of a topic: what was read can be read again, whatever the topic and the process do meanwhile."""
 
+import itertools
 import json
 import os
 
@@ -8,6 +9,7 @@ import pytest
 from streamhouse.errors import RowsLostError, SourceError
 from streamhouse.ingest import topic_journal
 from streamhouse.ingest.cdc_topic import CdcTopic
+from streamhouse.ingest.kafka_topic import TopicBounds
 from streamhouse.ingest.kinds import open_source
 from streamhouse.ingest.shapes import source_shape
 from streamhouse.model.flow import Source
@@ -50,7 +52,7 @@ class Topic:
         self.there = {str(number): [] for number in range(partitions)}
         self.begin = dict.fromkeys(self.there, 0)
         self.end = dict.fromkeys(self.there, 0)
-        self.id, self.compacted, self.asked = "first", compacted, []
+        self.id, self.compacted, self.asked, self.questions = "first", compacted, [], []
 
     def send(self, op, row, partition=0, key=None):
         before, after = (row, None) if op == "d" else (None, row)
@@ -61,17 +63,16 @@ class Topic:
         self.there[name].append(Sent(partition, self.end[name], value, key))
         self.end[name] += 1
 
-    def identity(self):
-        return self.id
-
     def is_compacted(self):
+        self.questions.append("cleanup.policy")
         return self.compacted
 
     def deletes_kept_ms(self):
         return 60_000
 
-    def offsets(self, which):
-        return dict(self.begin if which == "earliest" else self.end)
+    def bounds(self):
+        self.questions.append("bounds")
+        return TopicBounds(self.id, dict(self.begin), dict(self.end))
 
     def messages(self, ranges):
         self.asked.append(ranges)
@@ -102,6 +103,7 @@ def open_at(root, topic, **given):
     found = open_source(Source(name="customers", kind="cdc", options=options(**given)), root)
     assert isinstance(found, CdcTopic)
     found._topic = topic
+    found._clock = itertools.count().__next__  # each look is a second later
     return found
 
 
@@ -194,7 +196,7 @@ def test_another_process_that_writes_is_not_disturbed(opened, topic, tmp_path):
     source = opened()
     folder = tmp_path / ".streamhouse" / "topics" / Topic.name
     folder.mkdir(parents=True)
-    with topic_journal._only_writer(folder / "lock") as alone:
+    with topic_journal.only_writer(folder / "lock") as alone:
         assert alone
         assert source.available() == {}
     assert rows(source) == named(n1="a")
@@ -333,3 +335,61 @@ def test_columns_are_looked_up_without_kafka(opened, topic):
 def test_options_that_are_wrong(tmp_path, given, text):
     with pytest.raises(SourceError, match=text):
         open_at(tmp_path, Topic(), **given)
+
+
+def test_kafka_is_asked_at_most_once_a_second(opened, topic):
+    source, now = opened(), [0.0]
+    source._clock = lambda: now[0]
+    topic.send("c", {"id": 1, "name": "a"})
+    first = source.available()
+    topic.send("c", {"id": 2, "name": "b"})
+    source.identity()
+    now[0] = 0.9
+    assert source.available() == first
+    assert topic.questions == ["bounds", "cleanup.policy"]
+    now[0] = 1.0
+    assert source.available() != first
+    assert topic.questions == ["bounds", "cleanup.policy", "bounds"]
+
+
+def test_kafka_is_asked_at_once_where_more_messages_wait(opened, topic, monkeypatch):
+    monkeypatch.setattr(topic_journal, "MOST_MESSAGES", 1)
+    source = opened()
+    source._clock = lambda: 0.0
+    for number in range(3):
+        topic.send("c", {"id": number, "name": "a"})
+    for _ in range(4):
+        end = source.available()
+    assert rows(source, end) == named(n0="a", n1="a", n2="a")
+
+
+def test_what_a_group_is_of_is_read_once(opened, topic, tmp_path, monkeypatch):
+    topic.send("c", {"id": 1, "name": "a"})
+    source = opened()
+    source.available()
+    [file] = tmp_path.rglob("group.json")
+    noted, reads = file.read_text(), []
+    read = type(file).read_bytes
+    monkeypatch.setattr(type(file), "read_bytes", lambda path: reads.append(path.name) or read(path))
+    source.identity()
+    source.identity()
+    assert reads.count("group.json") <= 1
+    other = file.with_suffix(".new")
+    other.write_text(noted.replace('"first"', '"second"'))
+    other.replace(file)
+    assert source._journal.group()[1].topic_id == "second"
+
+
+def test_a_write_that_left_no_whole_line_begins_where_the_segment_before_ends(opened, topic, tmp_path, monkeypatch):
+    monkeypatch.setattr(topic_journal, "SEGMENT_BYTES", 100)
+    topic.send("c", {"id": 1, "name": "a"})
+    topic.send("c", {"id": 2, "name": "b"})
+    source = opened()
+    source.available()
+    last = sorted((tmp_path / ".streamhouse" / "topics").rglob("*.jsonl"))[-1]
+    whole = last.read_bytes()
+    last.write_bytes(whole[:3])
+    again = opened()
+    assert rows(again) == named(n1="a", n2="b")
+    assert topic.asked == [{0: (0, 2)}]
+    assert last.read_bytes() == whole

@@ -1,4 +1,4 @@
-"""Rows of persons in data files: what a store has in place of NULL is nobody's key."""
+"""Rows of persons in data files: what a store has in place of NULL is the key of no person."""
 
 import pyarrow as pa
 import pyarrow.parquet as pq

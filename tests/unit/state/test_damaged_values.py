@@ -1,4 +1,4 @@
-"""A record with a value that nothing ever recorded: whoever reads it gets an error that says so, and no other."""
+"""A record with a value that nothing ever recorded: who reads it gets an error that says so, and no other."""
 
 from datetime import timedelta
 from itertools import product

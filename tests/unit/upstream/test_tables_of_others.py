@@ -106,6 +106,19 @@ def test_an_unread_snapshot_that_expired_is_lost(tmp_path, options, lost):
     assert world.look(first.live, {"snapshot": 3}).events == (), "who has read them misses nothing"
 
 
+def test_who_has_read_some_of_the_first_rows_cannot_go_on_behind_lost_ones(tmp_path):
+    world = World(tmp_path, {})
+    world.lake.append(NAME, rows(2))
+    first = world.look({}, {"snapshot": 2, "part": 1})
+    assert first.events == ()
+    for number in (3, 4):
+        world.lake.append(NAME, rows(number))
+    world.lake.expire(NAME, [1, 2, 3])
+    later = world.look(first.live, {"snapshot": 2, "part": 1})
+    assert types(later) == ["positions_lost"]
+    assert later.events[0].lost == {}
+
+
 def test_a_table_that_is_gone_is_not_seen(tmp_path):
     world = World(tmp_path, {})
     first = world.look()

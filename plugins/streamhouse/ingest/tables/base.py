@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from streamhouse.model.shape import SeenColumn
 
@@ -25,6 +25,19 @@ class TableCommit:
     rows: int
     added: bool
     what: str
+
+
+@dataclass(frozen=True)
+class SnapshotPart:
+    """A part of the rows of a snapshot, which is read alone.
+
+    Attributes:
+        rows: How many a reader of it has to look at; more than 0.
+        source: What the look reads it by.
+    """
+
+    rows: int
+    source: Any
 
 
 class TableLook(Protocol):
@@ -80,6 +93,22 @@ class TableLook(Protocol):
 
     def state(self, at: int, columns: Sequence[str]) -> "pa.Table":
         """Every row at a snapshot, in no order.
+
+        Raises:
+            RowsLostError: the snapshot or a file of it no longer exists.
+        """
+
+    def parts(self, at: int) -> list[SnapshotPart]:
+        """The rows of a snapshot in parts, the same and in the same order at each call, also of another process.
+
+        The rows of one key are in one part.
+
+        Raises:
+            RowsLostError: the snapshot or a file of it no longer exists.
+        """
+
+    def rows_of(self, at: int, parts: Sequence[SnapshotPart], columns: Sequence[str]) -> "pa.Table":
+        """Every row of some parts of a snapshot, in no order.
 
         Raises:
             RowsLostError: the snapshot or a file of it no longer exists.

@@ -195,7 +195,7 @@ class FlussChanges(FlussAdded):
         return self._stored.primary_key
 
     def oldest(self) -> Position:
-        """The first position: the state stands in for the oldest changes, and of others `advance` knows."""
+        """The first position: the state has what the oldest changes made, and of others `advance` knows."""
         return {}
 
     def changes(

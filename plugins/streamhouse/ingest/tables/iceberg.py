@@ -10,10 +10,10 @@ import pyarrow as pa
 
 from streamhouse.errors import Location, RowsLostError, SourceError
 from streamhouse.ingest.secret_place import secret_at
-from streamhouse.ingest.tables.base import TableCommit, TwoStates
+from streamhouse.ingest.tables.base import SnapshotPart, TableCommit, TwoStates
 from streamhouse.ingest.tables.failures import Failures
 from streamhouse.ingest.tables.iceberg_columns import columns_of, field_named
-from streamhouse.ingest.tables.iceberg_files import FilePart, IcebergFiles
+from streamhouse.ingest.tables.iceberg_files import FilePart, IcebergFiles, IcebergSeen
 from streamhouse.model.lake_connection import IcebergConnection
 from streamhouse.model.place import is_local, local_path
 from streamhouse.model.shape import SeenColumn
@@ -21,7 +21,6 @@ from streamhouse.stores.iceberg.tables import Tables, tables_of
 from streamhouse.stores.object_store import ObjectStore
 
 if TYPE_CHECKING:
-    from pyiceberg.table import StaticTable
     from pyiceberg.table.snapshots import Snapshot
 
 _VERSION = 2
@@ -73,7 +72,7 @@ class IcebergTable:
                 at=self._at,
                 hint="it is read after the next commit to it",
             )
-        return IcebergLook(self.name, found, self._failures, self._within, self._at)
+        return IcebergLook(IcebergSeen(self.name, found, self._failures, self._within, self._at))
 
     def names(self) -> list[str]:
         """The names of all tables of the catalog.
@@ -87,16 +86,18 @@ class IcebergTable:
 
 
 class IcebergLook:
-    """See `TableLook`."""
+    """See `TableLook`.
 
-    def __init__(
-        self, name: str, stored: "StaticTable", failures: Failures, within: Path | None, at: Location | None
-    ) -> None:
-        self._name = name
-        self._stored = stored
-        self._failures = failures
-        self._files = IcebergFiles(name, stored, failures, within, at)
-        self._at = at
+    Args:
+        seen: The table.
+    """
+
+    def __init__(self, seen: IcebergSeen) -> None:
+        self._name = seen.name
+        self._stored = seen.stored
+        self._failures = seen.failures
+        self._files = IcebergFiles(seen)
+        self._at = seen.at
 
     @property
     def identity(self) -> str:
@@ -139,7 +140,7 @@ class IcebergLook:
 
     def has(self, number: int) -> bool:
         """See `TableLook`."""
-        return number == 0 or self._numbered(number) is not None
+        return number == 0 or number in self._by_number
 
     def commits(self, start: int, end: int) -> list[TableCommit]:
         """See `TableLook`."""
@@ -170,6 +171,16 @@ class IcebergLook:
     def state(self, at: int, columns: Sequence[str]) -> pa.Table:
         """See `TableLook`."""
         return self._files.read(self._parts(at), columns)
+
+    def parts(self, at: int) -> list[SnapshotPart]:
+        """See `TableLook`: one for each data file."""
+        found = ((part.task.file.record_count, part) for part in self._parts(at))
+        return [SnapshotPart(rows, part) for rows, part in found if rows]
+
+    def rows_of(self, at: int, parts: Sequence[SnapshotPart], columns: Sequence[str]) -> pa.Table:
+        """See `TableLook`."""
+        self._snapshot(at)
+        return self._files.read([part.source for part in parts], columns)
 
     def apart(self, start: int, end: int, columns: Sequence[str], key: Sequence[str]) -> TwoStates:
         """See `TableLook`: a data file that both have, with the same deletes, has the same rows in both."""
@@ -226,13 +237,14 @@ class IcebergLook:
         return found
 
     def _snapshot(self, number: int) -> "Snapshot":
-        found = self._numbered(number)
+        found = self._by_number.get(number)
         if found is None:
             raise RowsLostError(f"{self._name} no longer has snapshot {number}", hint=_RETENTION)
         return found
 
-    def _numbered(self, number: int) -> "Snapshot | None":
-        return next((one for one in self._by_id.values() if one.sequence_number == number), None)
+    @cached_property
+    def _by_number(self) -> "Mapping[int, Snapshot]":
+        return {int(one.sequence_number or 0): one for one in self._stored.metadata.snapshots[::-1]}
 
     @cached_property
     def _by_id(self) -> "Mapping[int, Snapshot]":

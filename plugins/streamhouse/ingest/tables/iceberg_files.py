@@ -43,10 +43,11 @@ class FilePart:
         return (self.task.file, *self.task.delete_files, *self.equality)
 
 
-class IcebergFiles:
-    """Reads the files of a table as it was at one look.
+@dataclass(frozen=True)
+class IcebergSeen:
+    """A table as it was at one look.
 
-    Args:
+    Attributes:
         name: Of the table.
         stored: The table.
         failures: Says what went wrong.
@@ -54,14 +55,26 @@ class IcebergFiles:
         at: Where the source is defined.
     """
 
-    def __init__(
-        self, name: str, stored: "StaticTable", failures: Failures, within: Path | None, at: Location | None
-    ) -> None:
-        self._name = name
-        self._stored = stored
-        self._failures = failures
-        self._within = within
-        self._at = at
+    name: str
+    stored: "StaticTable"
+    failures: Failures
+    within: Path | None
+    at: Location | None
+
+
+class IcebergFiles:
+    """Reads the files of a table as it was at one look.
+
+    Args:
+        seen: The table.
+    """
+
+    def __init__(self, seen: IcebergSeen) -> None:
+        self._name = seen.name
+        self._stored = seen.stored
+        self._failures = seen.failures
+        self._within = seen.within
+        self._at = seen.at
 
     def at(self, snapshot: "Snapshot") -> list[FilePart]:
         """The data files of a snapshot, in the order of their names.

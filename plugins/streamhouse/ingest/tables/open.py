@@ -1,6 +1,7 @@
 """Opens a table of others as a source."""
 
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,11 @@ from streamhouse.ingest.options import check_options
 from streamhouse.ingest.tables.base import OtherTable, TableLook
 from streamhouse.ingest.tables.connections import tables_connection
 from streamhouse.ingest.tables.fluss import FlussAdded, FlussChanges, FlussLook, FlussTable, fluss_table
+from streamhouse.ingest.tables.modes import refuse_kind, refuse_table
 from streamhouse.ingest.tables.options import OtherTableOptions
 from streamhouse.ingest.tables.sources import AddedRows, ChangedRows
 from streamhouse.ingest.tables.types import has_type
+from streamhouse.model.connection import Connection
 from streamhouse.model.lake_connection import IcebergConnection, PaimonConnection
 from streamhouse.model.shape import SeenColumn
 from streamhouse.model.table import Column
@@ -21,17 +24,7 @@ from streamhouse.model.types import Ranges
 from streamhouse.stores.fitted import can_fit
 
 KIND = "table"
-_WITHOUT = {
-    ("iceberg", "upsert"): (
-        "tables of Iceberg have no changelog, which mode upsert reads",
-        "compare their snapshots instead: mode: snapshot_diff",
-    ),
-    ("fluss", "snapshot_diff"): (
-        "tables of Fluss have no snapshots, which mode snapshot_diff compares",
-        "follow the changelog of a table with a primary key: mode: upsert",
-    ),
-}
-"""Kind of connection and mode → why they do not go together, and the remedy."""
+_EVERY = timedelta(minutes=1)
 
 
 def other_table(options: OtherTableOptions, root: Path, at: Location | None = None) -> "OtherTable | FlussTable":
@@ -42,8 +35,15 @@ def other_table(options: OtherTableOptions, root: Path, at: Location | None = No
         EnvironmentProblem: a secret is not where the settings say.
     """
     place = tables_connection(options.connection, root, at)
-    if (why := _WITHOUT.get((place.kind, options.mode))) is not None:
-        raise SourceError(why[0], at=at, hint=why[1])
+    refuse_kind(place.kind, options.mode, at)
+    if isinstance(place, Connection):
+        from streamhouse.ingest.tables.database import database_table
+
+        every_s = (options.every or _EVERY).total_seconds()
+        return database_table(options.table, options.connection, place, every_s, root, at)
+    if options.every is not None:
+        why = f"'every' is of tables of databases, and '{options.connection}' is of kind {place.kind}"
+        raise SourceError(why, at=at, hint="leave it out: each snapshot is read as it comes")
     if isinstance(place, IcebergConnection):
         from streamhouse.ingest.tables.iceberg import iceberg_table
 
@@ -87,7 +87,7 @@ def _columns(options: OtherTableOptions, look: TableLook | FlussLook, at: Locati
     """The columns that a person declared, compared with the table; or all that it has."""
     there = {column.name: column for column in look.columns}
     if isinstance(look, FlussLook):
-        _refuse_mode(options, look, at)
+        refuse_table(options.table, options.mode, look.primary_key, at, others="append")
     if look.primary_key and options.mode == "upsert" and set(options.primary_key) != set(look.primary_key):
         hint = f"write primary_key: [{', '.join(look.primary_key)}], which its changelog goes by"
         raise SourceError(f"the key of {options.table} is another one", at=at, hint=hint)
@@ -98,14 +98,6 @@ def _columns(options: OtherTableOptions, look: TableLook | FlussLook, at: Locati
     else:
         found = [Column(name=one.name, type=_readable(options, one, at)) for one in there.values()]
     return required(found, {*options.primary_key, *options.not_null}, at)
-
-
-def _refuse_mode(options: OtherTableOptions, look: FlussLook, at: Location | None) -> None:
-    if options.mode == "append" and look.primary_key:
-        hint = f"follow its changes: mode: upsert, primary_key: [{', '.join(look.primary_key)}]"
-        raise SourceError(f"{options.table} has a primary key, so its rows change", at=at, hint=hint)
-    if options.mode != "append" and not look.primary_key:
-        raise SourceError(f"{options.table} has no primary key", at=at, hint="mode: append")
 
 
 def _refuse_misfit(

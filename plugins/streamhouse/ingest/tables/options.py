@@ -6,7 +6,7 @@ from pydantic import Field, field_validator, model_validator
 
 from streamhouse.ingest.not_null import NotNull
 from streamhouse.ingest.options import stored_types
-from streamhouse.model.types import NAME
+from streamhouse.model.types import NAME, Pace
 
 _NO_KEY_TYPES = ("array<", "map<", "struct<", "float", "double")
 _PART = r"[A-Za-z0-9_][A-Za-z0-9_-]{0,254}"
@@ -31,6 +31,10 @@ class OtherTableOptions(NotNull):
     )
     columns: dict[str, str] = Field(
         default_factory=dict, description="what to take of each row: {id: bigint, name: string}; absent: all"
+    )
+
+    every: Pace | None = Field(
+        default=None, description="of a table of a database: how often it is copied and compared; absent: 1m"
     )
 
     @field_validator("columns")

@@ -9,8 +9,9 @@ from typing import Any
 import pyarrow as pa
 
 from streamhouse.errors import Location, RowsLostError, SourceError
-from streamhouse.ingest.tables.base import TableCommit, TwoStates
+from streamhouse.ingest.tables.base import SnapshotPart, TableCommit, TwoStates
 from streamhouse.ingest.tables.failures import Failures
+from streamhouse.ingest.tables.modes import refuse_table
 from streamhouse.ingest.tables.options import Mode
 from streamhouse.model.lake_connection import PaimonConnection
 from streamhouse.model.place import is_local, local_path
@@ -64,7 +65,8 @@ class PaimonTable:
             except TableNotExistException as error:
                 raise self._failures.missing() from error
         found = PaimonLook(self.name, handle, self._failures, by_changes=self._mode == "upsert")
-        self._refuse_mode(found)
+        others, key, hidden = "append, or snapshot_diff", found.primary_key, found.is_hidden
+        refuse_table(self.name, self._mode, key, self._at, others=others, is_hidden=hidden)
         return found
 
     def names(self) -> list[str]:
@@ -77,22 +79,6 @@ class PaimonTable:
         with self._failures.translated(), translate_panics():
             databases = sorted(self._catalog.list_databases())
             return [f"{one}.{table}" for one in databases for table in sorted(self._catalog.list_tables(one))]
-
-    def _refuse_mode(self, look: "PaimonLook") -> None:
-        if self._mode == "append" and look.primary_key:
-            key = ", ".join(look.primary_key)
-            hint = f"follow its changes: mode: upsert, primary_key: [{key}]"
-            raise SourceError(f"{self.name} has a primary key, so its rows change", at=self._at, hint=hint)
-        if self._mode == "append" and look.is_hidden:
-            hint = "mode: snapshot_diff, with the columns that tell its rows apart as primary_key"
-            raise SourceError(f"rows of {self.name} are removed by deletion vectors", at=self._at, hint=hint)
-        if self._mode == "upsert" and not look.primary_key:
-            raise SourceError(f"{self.name} has no primary key", at=self._at, hint="mode: append, or snapshot_diff")
-        if self._mode == "upsert" and look.is_hidden:
-            why = "its new rows are seen only after a compaction, which no changelog has"
-            raise SourceError(
-                f"the changes of {self.name} cannot be followed: {why}", at=self._at, hint="mode: snapshot_diff"
-            )
 
     @cached_property
     def _catalog(self) -> Any:
@@ -117,6 +103,7 @@ class PaimonLook:
         self._failures = failures
         self._by_changes = by_changes
         self._manager = self._handle.snapshot_manager()
+        self._seen: dict[int, Any] = {}  # a snapshot never changes
 
     @cached_property
     def identity(self) -> str:
@@ -188,21 +175,34 @@ class PaimonLook:
         """See `TableLook`."""
         return self._state(at, columns)
 
+    def parts(self, at: int) -> list[SnapshotPart]:
+        """See `TableLook`: one for each file of a log, and for each bucket of a table with a primary key."""
+        self._snapshot(at)
+        with self._translated():
+            found = reading.state_parts(self._handle, _readable(self._name, self._handle), at)
+        return [SnapshotPart(part.rows, part) for part in found if part.rows]
+
+    def rows_of(self, at: int, parts: Sequence[SnapshotPart], columns: Sequence[str]) -> pa.Table:
+        """See `TableLook`."""
+        self._snapshot(at)
+        with self._translated():
+            past = reading.at_snapshot(self._handle, _readable(self._name, self._handle), at)
+            names = self._names_in(past, columns)
+            rows = reading.rows_of(
+                past, _readable(self._name, past), [one.source for one in parts], list(names.values())
+            )
+        return rows.rename_columns(list(names))
+
     def apart(self, start: int, end: int, columns: Sequence[str], key: Sequence[str]) -> TwoStates:
         """See `TableLook`."""
-        kinds = (
-            {self._snapshot(number).commit_kind for number in range(start + 1, end + 1)} if self._by_changes else {""}
-        )
-        if not kinds <= {_APPEND, _COMPACT}:  # rows were overwritten: what that changed, only both states show
+        written = [self._snapshot(n) for n in range(start + 1, end + 1)] if self._by_changes else []
+        if not self._by_changes or any(one.commit_kind not in (_APPEND, _COMPACT) for one in written):
+            # Rows were overwritten: what that changed, only both states show.
             return TwoStates(self._state(start, columns), self._state(end, columns))
-        touched = [
-            self._changed(number, key)
-            for number in range(start + 1, end + 1)
-            if self._snapshot(number).commit_kind == _APPEND
-        ]
+        touched = [self._changed(int(one.id), key) for one in written if one.commit_kind == _APPEND]
         keys = distinct_keys(pa.concat_tables(touched), key) if touched else None
         if keys is None or not keys.num_rows:
-            return TwoStates(self._state(end, columns).slice(0, 0), self._state(end, columns).slice(0, 0))
+            return TwoStates(pa.table({}), pa.table({}))
         return TwoStates(self._state(start, columns, keys), self._state(end, columns, keys))
 
     def _state(self, number: int, columns: Sequence[str], keys: pa.Table | None = None) -> pa.Table:
@@ -254,10 +254,13 @@ class PaimonLook:
         return TableCommit(number, max(1, total, -delta), added=False, what=kind.lower())
 
     def _snapshot(self, number: int) -> Any:
-        with self._translated():
-            found = self._manager.get_snapshot_by_id(number)
+        found = self._seen.get(number)
+        if found is None:
+            with self._translated():
+                found = self._manager.get_snapshot_by_id(number)
         if found is None:
             raise RowsLostError(f"{self._name} no longer has snapshot {number}", hint=_RETENTION)
+        self._seen[number] = found
         return found
 
     @contextmanager

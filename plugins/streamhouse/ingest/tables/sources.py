@@ -1,4 +1,4 @@
-"""Rows of a table of others: those that are added, or its changes by key. A position is `{"snapshot": number}`."""
+"""Rows of a table of others: those that are added, or its changes by key. `places` says what a position is."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -8,14 +8,14 @@ import pyarrow as pa
 
 from streamhouse.errors import Location, RowsLostError, SourceError
 from streamhouse.ingest.not_null import HINT, first_null
-from streamhouse.ingest.tables.base import OtherTable, TableLook
+from streamhouse.ingest.tables.base import OtherTable, SnapshotPart, TableLook
 from streamhouse.ingest.tables.difference import changes_between, refuse_repeated
 from streamhouse.ingest.tables.fitted import as_columns
+from streamhouse.ingest.tables.places import ALL_PARTS, PART, SNAPSHOT, TablePlace, place_at, whole
 from streamhouse.model.table import Column
-from streamhouse.model.types import Position, Ranges, behind
+from streamhouse.model.types import Position, Ranges
 from streamhouse.stores.base import Changes
 
-SNAPSHOT = "snapshot"
 _LOOK_EVERY_S = 1.0
 
 
@@ -41,11 +41,12 @@ class Followed:
     ) -> None:
         self._table = table
         self._columns = tuple(columns)
-        self._skipped = (skipped_ranges or {}).get(SNAPSHOT, ())
+        self._skipped = skipped_ranges
         self._at = at
         self._clock = clock
         self._lock = Lock()
         self._last: tuple[float, TableLook] | None = None
+        self._known_parts: tuple[int, list[SnapshotPart]] | None = None  # of which snapshot, and they
 
     def columns(self) -> tuple[Column, ...]:
         """The columns it delivers."""
@@ -58,47 +59,92 @@ class Followed:
             SourceError: the table is gone, or cannot be read.
             StoreUnavailableError: its catalog does not answer.
         """
-        return _position(self._look().newest)
+        return whole(self._look().newest).position
 
     def oldest(self) -> Position:
         """The lowest position from which the next snapshot still exists. The empty one is never lost."""
-        return _position(self._look().oldest)
+        number = self._look().oldest
+        return {SNAPSHOT: number} if number else {}
 
     def identity(self) -> str:
         """Another one when the table was removed and created again; the table is asked at each call."""
         return self._look(afresh=True).identity
 
     def rows_between(self, start: Position, end: Position) -> int:
-        """How many rows a reader of `[start, end)` has to look at, as the snapshots say.
+        """How many rows a reader of `[start, end)` has to look at, as the snapshots say; at least 1 if it is not empty.
 
         Raises:
             RowsLostError: a snapshot between them no longer exists.
         """
         first, last = self._bounds(start, end)
-        return 0 if first >= last else sum(one.rows for one in self._look_at(last).commits(first, last))
+        if first >= last:
+            return int(bool(start) and PART in end and PART not in start)  # an epoch without rows completes it
+        rows = 0
+        if first.number and first.number < last.number:
+            rows = sum(one.rows for one in self._look_at(last.number).commits(first.number, last.number))
+        elif last.is_whole and not first.number:
+            rows = sum(one.rows for one in self._look_at(last.number).commits(0, last.number))
+        if not first.is_whole and (first.number or not last.is_whole):
+            rows += sum(part.rows for part in self._first_parts(first, last))
+        # A range without rows counts, too: a reader that stood before it would find it expired one day.
+        return max(1, rows)
 
     def advance(self, start: Position, max_rows: int) -> Position:
         """Whole snapshots, so many that they have at most `max_rows` rows, but at least one that has some.
 
-        The first one stands for all rows that are there, however many they are.
+        A reader that begins first takes the rows of one snapshot, by parts: at most `max_rows`, but at least one part.
 
         Raises:
-            RowsLostError: a snapshot after `start` no longer exists.
+            RowsLostError: a snapshot after `start`, or the one of which it read some parts, no longer exists.
             SourceError: the next snapshot removed rows, and only added ones are read.
         """
         look = self._look()
-        first = self._behind(start)
-        self._refuse_other_line(look, first)
-        reached, rows = start.get(SNAPSHOT, 0), 0
-        for commit in look.commits(first, look.newest) if first < look.newest else []:
+        first = self._place(start)
+        self._refuse_other_line(look, first.number)
+        if not first.is_whole and (number := first.number or look.newest):
+            return self._further_parts(TablePlace(number, first.part), max_rows).position
+        before = place_at(start).number
+        reached, rows = before, 0
+        for commit in look.commits(first.number, look.newest) if first.number < look.newest else []:
             if rows and rows + commit.rows > max_rows:
                 break
             if not commit.added and not self._takes_other_commits:
-                if reached == start.get(SNAPSHOT, 0):
+                if reached == before:
                     raise self._removed(commit.number, commit.what)
                 break
             reached, rows = commit.number, rows + commit.rows
-        return _position(reached)
+        return whole(reached).position
+
+    def _further_parts(self, place: TablePlace, max_rows: int) -> TablePlace:
+        parts = self._parts(place.number)
+        reached, rows = place.part, 0
+        for part in parts[place.part :]:
+            if rows and rows + part.rows > max_rows:
+                break
+            reached, rows = reached + 1, rows + part.rows
+        return whole(place.number) if reached >= len(parts) else TablePlace(place.number, reached)
+
+    def _first_parts(self, first: TablePlace, last: TablePlace) -> list[SnapshotPart]:
+        """Those parts of the snapshot with which a reader begins that are between two places."""
+        number = first.number or last.number
+        return self._parts(number)[first.part : last.part if last.number == number else ALL_PARTS]
+
+    def _parts(self, number: int) -> list[SnapshotPart]:
+        """The parts of a snapshot; they never change."""
+        with self._lock:
+            known = self._known_parts
+        if known is None or known[0] != number:
+            known = (number, self._look_at(number).parts(number))
+            with self._lock:
+                self._known_parts = known
+        return known[1]
+
+    def _first_rows(self, first: TablePlace, last: TablePlace, wanted: Sequence[Column]) -> pa.Table:
+        """The rows of `_first_parts`."""
+        number = first.number or last.number
+        names = [one.name for one in wanted]
+        found = self._look_at(number).rows_of(number, self._first_parts(first, last), names)
+        return self._fitted(found, wanted)
 
     _takes_other_commits = False
 
@@ -119,11 +165,11 @@ class Followed:
                 "all rows that are there now are read",
             )
 
-    def _bounds(self, start: Position, end: Position) -> tuple[int, int]:
-        return self._behind(start), end.get(SNAPSHOT, 0)
+    def _bounds(self, start: Position, end: Position) -> tuple[TablePlace, TablePlace]:
+        return self._place(start), place_at(end)
 
-    def _behind(self, position: Position) -> int:
-        return behind(self._skipped, position.get(SNAPSHOT, 0))
+    def _place(self, position: Position) -> TablePlace:
+        return place_at(position, self._skipped)
 
     def _look(self, *, afresh: bool = False) -> TableLook:
         with self._lock:
@@ -158,16 +204,22 @@ class AddedRows(Followed):
         """
         first, last = self._bounds(start, end)
         wanted = self._wanted(columns)
-        names = [one.name for one in wanted]
-        look = self._look_at(last)
         if first >= last:
             return self._fitted(pa.table({}), wanted)
-        if first == 0:
-            return self._fitted(look.state(last, names), wanted)
+        names = [one.name for one in wanted]
+        if not first.number and last.is_whole:
+            return self._fitted(self._look_at(last.number).state(last.number, names), wanted)
+        found = [] if first.is_whole else [self._first_rows(first, last, wanted)]
+        if first.number and first.number < last.number:
+            found.append(self._fitted(self._added(first.number, last.number, names), wanted))
+        return pa.concat_tables(found)
+
+    def _added(self, first: int, last: int, names: Sequence[str]) -> pa.Table:
+        look = self._look_at(last)
         for commit in look.commits(first, last):
             if not commit.added:
                 raise self._removed(commit.number, commit.what)
-        return self._fitted(look.added(first, last, names), wanted)
+        return look.added(first, last, names)
 
 
 class ChangedRows(Followed):
@@ -209,7 +261,7 @@ class ChangedRows(Followed):
         Raises:
             RowsLostError: also when the snapshot at `start`, which the next one is compared with, no longer exists.
         """
-        first = self._behind(start)
+        first = self._place(start).number
         if first and first < self._look().newest and not self._look().has(first):
             raise self._no_longer(first)
         return super().advance(start, max_rows)
@@ -232,19 +284,33 @@ class ChangedRows(Followed):
         if first >= last:
             empty = self._fitted(pa.table({}), wanted)
             return Changes(empty, None, empty if before else None)
-        if first == 0:
+        if not first.number and last.is_whole:
             rows = self.state(end, columns)
             return Changes(rows, None, rows.slice(0, 0) if before else None)
-        look = self._look_at(last)
-        if not look.has(first):
-            raise self._no_longer(first)
-        apart = look.apart(first, last, [one.name for one in wanted], self._key)
+        if not first.is_whole and first.number in (0, last.number):
+            return self._first_changes(first, last, wanted, before=before)
+        if not (first.is_whole and last.is_whole):
+            return changes_between(self.state(start, columns), self.state(end, columns), self._key, before=before)
+        look = self._look_at(last.number)
+        if not look.has(first.number):
+            raise self._no_longer(first.number)
+        apart = look.apart(first.number, last.number, [one.name for one in wanted], self._key)
         old, new = self._fitted(apart.old, wanted), self._fitted(apart.new, wanted)
         key_columns = self._with_key(())
         shared = None if apart.shared is None else self._fitted(apart.shared, key_columns)
         refuse_repeated(old, None, self._key, self._table.name, self._at)
         refuse_repeated(new, shared, self._key, self._table.name, self._at)
         return changes_between(old, new, self._key, before=before)
+
+    def _first_changes(self, first: TablePlace, last: TablePlace, wanted: Sequence[Column], *, before: bool) -> Changes:
+        """Rows that a reader begins with: no earlier part has one of their keys."""
+        number = first.number or last.number
+        if not first.part and set(self._look_at(number).primary_key) != set(self._key):
+            keys = self._with_key(())  # of all parts, since a key may be in two of them
+            found = self._look_at(number).state(number, [one.name for one in keys])
+            refuse_repeated(self._fitted(found, keys), None, self._key, self._table.name, self._at)
+        rows = self._first_rows(first, last, wanted)
+        return Changes(rows, None, rows.slice(0, 0) if before else None)
 
     def state(self, at: Position, columns: tuple[str, ...] | None = None) -> pa.Table:
         """All rows at `at`, one for each key.
@@ -253,11 +319,15 @@ class ChangedRows(Followed):
             RowsLostError: the snapshot no longer exists.
             SourceError: a key is not unique or is NULL, or a value does not fit its type.
         """
-        number = at.get(SNAPSHOT, 0)
+        place = place_at(at)
         wanted = self._with_key(columns)
-        if not number:
+        if not place.number:
             return self._fitted(pa.table({}), wanted)
-        rows = self._fitted(self._look_at(number).state(number, [one.name for one in wanted]), wanted)
+        if place.is_whole:
+            found = self._look_at(place.number).state(place.number, [one.name for one in wanted])
+            rows = self._fitted(found, wanted)
+        else:
+            rows = self._first_rows(TablePlace(0, 0), place, wanted)
         refuse_repeated(rows, None, self._key, self._table.name, self._at)
         return rows
 
@@ -270,7 +340,3 @@ class ChangedRows(Followed):
             hint="let its owner keep snapshots for longer than the flow may rest; give the source another name in "
             "the flow's file: then all rows that are there now are read",
         )
-
-
-def _position(number: int) -> Position:
-    return {SNAPSHOT: number} if number else {}

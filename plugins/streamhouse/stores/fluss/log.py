@@ -58,7 +58,7 @@ def end_of_batches(data: memoryview) -> int | None:
     """The offset after the last whole batch in `data`, of which only the heads are read; None: there is none.
 
     Args:
-        data: As it stands in a segment file, which may end in the middle of a batch.
+        data: As a segment file has it, which may end in the middle of a batch.
     """
     at, end = 0, None
     while at + _HEAD.size <= len(data):
@@ -76,7 +76,7 @@ def decode_batches(
     """The whole batches in `data`, which may end in the middle of one.
 
     Args:
-        data: As a server sends them, or as they stand in a segment file.
+        data: As a server sends them, or as a segment file has them.
         schema: Schema id → schema of the rows as sent (after projection).
         fields: Rising indexes of the columns wanted, of those that the schema has; None: all of them.
 

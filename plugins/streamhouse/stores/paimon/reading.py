@@ -1,6 +1,7 @@
 """What a Paimon table holds at a snapshot, and what changed between two."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -84,6 +85,61 @@ def state(
         refuse_other_rows(table, snapshot, found.num_rows)
     rows = padded(found, _columns(table, wanted_names))
     return (rows if keys is None else with_keys(rows, keys)).select(list(columns))
+
+
+@dataclass(frozen=True)
+class PaimonPart:
+    """A part of the rows of a snapshot, which is read alone.
+
+    Attributes:
+        rows: How many its files have; of a key there may be several.
+        splits: pypaimon's.
+    """
+
+    rows: int
+    splits: tuple[Any, ...]
+
+
+def state_parts(handle: Any, table: Table, snapshot_id: int) -> list[PaimonPart]:
+    """The rows of a snapshot in parts, the same and in the same order at each call.
+
+    Of a log each part is a file, of a table with a primary key a bucket of a partition, since the rows of a key are
+    in several of its files.
+
+    Raises:
+        RowsLostError: the snapshot was expired.
+    """
+    snapshot = snapshot_at(handle, table, snapshot_id)
+    past = _as_of(handle, snapshot)
+    splits = proven(past, past.new_read_builder().new_scan().plan().splits())
+    refuse_other_total(table, snapshot, splits)
+    groups: dict[tuple[Any, ...], list[Any]] = {}
+    for split in splits:
+        place = (str(split.partition.values), split.bucket)
+        if table.primary_key:
+            groups.setdefault(place, []).append(split)
+            continue
+        for file in split.files:
+            groups[*place, file.file_name] = [split.filter_file(lambda one, file=file: one is file)]
+    return [PaimonPart(sum(map(_row_count, found)), tuple(found)) for _, found in sorted(groups.items())]
+
+
+def rows_of(past: Any, table: Table, parts: Sequence[PaimonPart], columns: Sequence[str]) -> pa.Table:
+    """The rows of some parts of a snapshot.
+
+    Args:
+        past: The handle of the table as of the snapshot.
+        table: With the columns of that snapshot.
+        parts: Of the same snapshot.
+        columns: Those wanted.
+    """
+    builder = past.new_read_builder().with_projection(_present(past, columns))
+    found = builder.new_read().to_arrow([split for part in parts for split in part.splits])
+    return padded(found, _columns(table, columns))
+
+
+def _row_count(split: Any) -> int:
+    return int(sum(file.row_count for file in split.files))
 
 
 def placed(handle: Any, table: Table, snapshot_id: int, columns: Sequence[str], column: str) -> pa.Table:

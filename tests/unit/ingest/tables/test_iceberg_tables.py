@@ -2,6 +2,7 @@
 
 import shutil
 from dataclasses import replace
+from itertools import pairwise
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,7 +14,8 @@ from streamhouse.ingest.base import ForgetfulSource, KeyedSource
 from streamhouse.ingest.kinds import open_source
 from streamhouse.ingest.shapes import source_shape
 from streamhouse.ingest.tables.failures import Failures
-from streamhouse.ingest.tables.iceberg_files import IcebergFiles
+from streamhouse.ingest.tables.iceberg_files import IcebergFiles, IcebergSeen
+from streamhouse.ingest.tables.places import whole
 from streamhouse.model.flow import Source
 from streamhouse.model.plan import PlannedSource
 from streamhouse.model.table import Column
@@ -24,6 +26,7 @@ NAME = "sales.orders"
 SCHEMA = pa.schema([("id", pa.int64()), ("name", pa.string()), ("n", pa.int32())])
 PLAIN = {"connection": "lake", "table": NAME}
 KEYED = {**PLAIN, "mode": "snapshot_diff", "primary_key": ["id"]}
+SHOP = {"kind": "postgres", "host": "db", "database": "shop", "user": "u"}
 HERE = Location("flows/f.yaml", 4, 3)
 
 
@@ -54,6 +57,11 @@ def planned(lake, options=PLAIN, columns=None, **more):
     return PlannedSource(name="orders", kind="table", options=options, columns=found, **more)
 
 
+def at(number):
+    """The position where a snapshot was read as a whole."""
+    return whole(number).position
+
+
 def values(table):
     return sorted((tuple(row.values()) for row in table.to_pylist()), key=repr)
 
@@ -67,7 +75,7 @@ class TestAppend:
         assert isinstance(source, ForgetfulSource)
         assert not isinstance(source, KeyedSource)
         assert [(c.name, c.type) for c in source.columns()] == [("id", "bigint"), ("name", "string"), ("n", "int")]
-        assert source.available() == {"snapshot": 2}
+        assert source.available() == at(2)
         assert values(source.read({}, {"snapshot": 2})) == [(1, "a", 1), (2, "b", 2), (3, "c", 3)]
         assert values(source.read({"snapshot": 1}, {"snapshot": 2}, ("name",))) == [("c",)]
         assert source.rows_between({}, {"snapshot": 2}) == 3
@@ -79,10 +87,27 @@ class TestAppend:
         for i in range(4):
             lake.append(NAME, rows((i, "a", 1), (10 + i, "b", 2)))
         source = opened(lake)
-        assert source.advance({}, 1) == {"snapshot": 4}, "the first one takes all rows that are there"
-        assert source.advance({"snapshot": 1}, 1) == {"snapshot": 2}
-        assert source.advance({"snapshot": 1}, 5) == {"snapshot": 3}
-        assert source.advance({"snapshot": 4}, 5) == {"snapshot": 4}
+        assert source.advance({}, 100) == at(4), "the first one takes the rows that are there"
+        assert source.advance({"snapshot": 1}, 1) == at(2)
+        assert source.advance({"snapshot": 1}, 5) == at(3)
+        assert source.advance(at(4), 5) == at(4)
+
+    def test_a_position_of_before_gets_its_parts_by_an_epoch_without_rows(self, lake):
+        lake.append(NAME, rows((1, "a", 1)))
+        source, old = opened(lake), {"snapshot": 1}
+        assert source.advance(old, 5) == at(1)
+        assert source.rows_between(old, at(1)) == 1
+        assert source.read(old, at(1)).num_rows == 0
+        assert source.rows_between(at(1), at(1)) == 0
+
+    def test_a_snapshot_without_rows_is_passed(self, lake):
+        """Else a reader would stay before it until it expires."""
+        lake.append(NAME, rows((1, "a", 1)))
+        lake.append(NAME, SCHEMA.empty_table())
+        source = opened(lake)
+        assert source.rows_between(at(1), source.available()) == 1
+        assert source.advance(at(1), 10) == at(2)
+        assert source.read(at(1), at(2)).num_rows == 0
 
     @pytest.mark.parametrize("change", ["delete", "overwrite"])
     def test_rows_that_are_removed_stop_it_after_those_before(self, lake, change):
@@ -90,7 +115,7 @@ class TestAppend:
         lake.append(NAME, rows((3, "c", 3)))
         lake.delete(NAME, "id = 1") if change == "delete" else lake.overwrite(NAME, rows((9, "z", 9)))
         source = opened(lake)
-        assert source.advance({"snapshot": 1}, 100) == {"snapshot": 2}
+        assert source.advance({"snapshot": 1}, 100) == at(2)
         with pytest.raises(SourceError, match=r"snapshot 3 of sales.orders removed rows") as refused:
             source.advance({"snapshot": 2}, 100)
         assert "mode: snapshot_diff" in refused.value.hint
@@ -119,7 +144,7 @@ class TestAppend:
             lake.append(NAME, rows((i, "a", 1)))
         lake.expire(NAME, [1, 2])
         source = open_source(planned(lake, given_up={"snapshot": ((1, 2),)}), lake.root)
-        assert source.advance({"snapshot": 1}, 1) == {"snapshot": 3}
+        assert source.advance({"snapshot": 1}, 1) == at(3)
         assert values(source.read({"snapshot": 1}, {"snapshot": 4})) == [(2, "a", 1), (3, "a", 1)]
 
     def test_a_file_that_is_gone_is_an_error(self, lake):
@@ -141,6 +166,95 @@ class TestAppend:
         lake.append(NAME, rows((3, "a", 1)))
         with pytest.raises(RowsLostError, match="another history"):
             opened(lake).read({"snapshot": 2}, {"snapshot": 3})
+
+
+def steps(lake, options, max_rows, between=lambda: None):
+    """How a reader goes to the end, as another process at each step: its positions."""
+    reached = [{}]
+    while (end := opened(lake, options).advance(reached[-1], max_rows)) != reached[-1]:
+        assert opened(lake, options).rows_between(reached[-1], end) > 0
+        reached.append(end)
+        between()
+    return reached
+
+
+class TestFirstRows:
+    """A reader that begins takes the rows that are there by parts."""
+
+    @pytest.mark.parametrize("options", [PLAIN, KEYED], ids=["append", "snapshot_diff"])
+    @pytest.mark.parametrize(("max_rows", "parts"), [(3, [1, 2, 3, 4]), (7, [3, 4]), (8, [4])])
+    def test_no_epoch_has_more_rows_than_it_may(self, lake, options, max_rows, parts):
+        for i in range(4):
+            lake.append(NAME, rows((i, "a", 1), (10 + i, "b", 2)))
+        found = steps(lake, options, max_rows)
+        assert found == [{}, *({"snapshot": 4, "part": n} for n in parts[:-1]), at(4)]
+        taken = [opened(lake, options).read(*bounds) for bounds in pairwise(found)]
+        assert [part.num_rows for part in taken] == [2 * (b - a) for a, b in zip([0, *parts], parts, strict=False)]
+        assert values(pa.concat_tables(taken)) == values(opened(lake, options).read({}, at(4)))
+        assert sum(opened(lake, options).rows_between(*b) for b in pairwise(found)) == 8
+
+    def test_what_happens_meanwhile_comes_after_them(self, lake):
+        for i in range(3):
+            lake.append(NAME, rows((i, "a", 1), (10 + i, "b", 2)))
+        changes = iter(
+            [
+                lambda: lake.delete(NAME, "id = 10"),
+                lambda: lake.upsert(NAME, rows((1, "A", 1), (50, "new", 5)), ["id"]),
+                lambda: None,
+            ]
+        )
+        found = steps(lake, KEYED, 2, lambda: next(changes, lambda: None)())
+        assert found[1:4] == [{"snapshot": 3, "part": 1}, {"snapshot": 3, "part": 2}, at(3)]
+        have = {}
+        for start, end in pairwise(found):
+            done = opened(lake, KEYED).changes(start, end)
+            assert {row["id"]: row for row in done.before.to_pylist()} == {
+                row["id"]: have[row["id"]]
+                for row in [*done.upserts.to_pylist(), *(done.deletes.to_pylist() if done.deletes else [])]
+                if row["id"] in have
+            }
+            have |= {row["id"]: row for row in done.upserts.to_pylist()}
+            for row in done.deletes.to_pylist() if done.deletes is not None else []:
+                del have[row["id"]]
+            state = opened(lake, KEYED).state(end)
+            assert values(state) == sorted((tuple(row.values()) for row in have.values()), key=repr)
+        assert sorted(have) == [0, 1, 2, 11, 12, 50]
+
+    def test_a_range_may_begin_among_them_and_end_after_them(self, lake):
+        for i in range(3):
+            lake.append(NAME, rows((i, "a", 1)))
+        middle = opened(lake).advance({}, 1)
+        lake.append(NAME, rows((3, "d", 1)))
+        read = values(opened(lake).read({}, middle)) + values(opened(lake).read(middle, at(4)))
+        assert sorted(read) == [(0, "a", 1), (1, "a", 1), (2, "a", 1), (3, "d", 1)]
+        lake.delete(NAME, "id = 2")
+        lake.upsert(NAME, rows((0, "A", 1)), ["id"])
+        source = opened(lake, KEYED)
+        have = {row["id"]: row for row in source.state(middle).to_pylist()}
+        done = source.changes(middle, source.available())
+        have |= {row["id"]: row for row in done.upserts.to_pylist()}
+        for row in done.deletes.to_pylist() if done.deletes is not None else []:
+            have.pop(row["id"], None)
+        assert {key: row["name"] for key, row in have.items()} == {0: "A", 1: "a", 3: "d"}
+
+    def test_a_snapshot_that_expires_before_all_parts_were_read_is_an_error(self, lake):
+        for i in range(3):
+            lake.append(NAME, rows((i, "a", 1)))
+        for options in (PLAIN, KEYED):
+            middle = {"snapshot": 2, "part": 1}
+            assert opened(lake, options).advance(middle, 1) == at(2)
+        lake.expire(NAME, [1, 2])
+        for options in (PLAIN, KEYED):
+            with pytest.raises(RowsLostError, match="no longer has snapshot 2"):
+                opened(lake, options).advance(middle, 1)
+
+    def test_a_key_in_two_parts_is_refused_before_the_first_row(self, lake):
+        lake.append(NAME, rows((1, "a", 1)))
+        lake.append(NAME, rows((2, "b", 1)))
+        lake.append(NAME, rows((1, "c", 1)))
+        source = opened(lake, KEYED)
+        with pytest.raises(SourceError, match="more than one row with the key id=1"):
+            source.changes({}, source.advance({}, 1))
 
 
 class TestSnapshotDiff:
@@ -262,7 +376,9 @@ class TestColumns:
             ({"not_null": ["m"]}, "not_null names 'm'", "n"),
             ({"table": "sales.ordres"}, "connection 'lake' has no table sales.ordres", "name one that is there"),
             ({"connection": "lakes"}, "there is no connection 'lakes'", "did you mean 'lake'?"),
-            ({"connection": "shop"}, "the connection 'shop' has no tables", "kind: iceberg, paimon or fluss"),
+            ({"connection": "schemas"}, "the connection 'schemas' has no tables", "kind: iceberg, paimon, fluss"),
+            ({"connection": "shop"}, "a database says which rows a table has now", "cdc: {postgres: …}"),
+            ({"every": "5m"}, "'every' is of tables of databases, and 'lake' is of kind iceberg", "leave it out"),
             ({"mode": "upsert", "primary_key": ["id"]}, "have no changelog, which", "mode: snapshot_diff"),
             ({"mode": "snapshot_diff"}, "needs 'primary_key'", "options of table"),
             ({"primary_key": ["id"]}, "mode append adds rows", "options of table"),
@@ -273,7 +389,7 @@ class TestColumns:
         ],
     )
     def test_wrong_options_have_place_and_hint(self, lake, more, message, hint):
-        settings(lake.root, shop={"kind": "postgres", "host": "db", "database": "shop", "user": "u"})
+        settings(lake.root, shop=SHOP, schemas={"kind": "schema_registry", "url": "http://r"})
         with pytest.raises(StreamhouseError) as refused:
             opened(lake, **more)
         assert message in refused.value.message
@@ -352,7 +468,7 @@ class TestDeletesByValue:
             return made
 
         stored = FolderTables(lake.folder).table(NAME)
-        files = IcebergFiles(NAME, stored, Failures(NAME, "lake", (), HERE), lake.folder, HERE)
+        files = IcebergFiles(IcebergSeen(NAME, stored, Failures(NAME, "lake", (), HERE), lake.folder, HERE))
         parts = files.at(stored.metadata.current_snapshot())
         assert [part.equality for part in parts] == [(), ()]
         old = next(part for part in parts if part.task.file.record_count == 4)

@@ -1,5 +1,7 @@
 """Paimon tables of others as sources, on real tables that pypaimon wrote."""
 
+from itertools import pairwise
+
 import pyarrow as pa
 import pytest
 import yaml
@@ -7,6 +9,9 @@ import yaml
 from streamhouse.errors import Location, RowsLostError, SourceError
 from streamhouse.ingest.kinds import open_source
 from streamhouse.ingest.shapes import source_shape
+from streamhouse.ingest.tables import paimon
+from streamhouse.ingest.tables.paimon import PaimonTable
+from streamhouse.ingest.tables.places import whole
 from streamhouse.model.flow import Source
 from streamhouse.model.plan import PlannedSource
 from streamhouse.model.table import Column
@@ -40,6 +45,11 @@ def opened(lake, options, **more):
     return open_source(Source(name="orders", kind="table", options={**options, **more}, at=HERE), lake.root)
 
 
+def at(number):
+    """The position where a snapshot was read as a whole."""
+    return whole(number).position
+
+
 def values(table, *names):
     return sorted(tuple(row.values()) for row in table.select(names or ["id", "name"]).to_pylist())
 
@@ -49,8 +59,8 @@ def test_rows_of_a_log_are_read_by_snapshots(lake):
     for i in range(3):
         lake.write(LOG, rows((i, "a"), (10 + i, "b")))
     source = opened(lake, ADDED)
-    assert source.available() == {"snapshot": 3}
-    assert source.advance({"snapshot": 1}, 1) == {"snapshot": 2}
+    assert source.available() == at(3)
+    assert source.advance({"snapshot": 1}, 1) == at(2)
     assert values(source.read({"snapshot": 1}, {"snapshot": 3})) == [(1, "a"), (2, "a"), (11, "b"), (12, "b")]
     assert source.rows_between({"snapshot": 1}, {"snapshot": 3}) == 4
     assert len(source.read({}, {"snapshot": 3})) == 6 == source.rows_between({}, {"snapshot": 3})
@@ -72,7 +82,7 @@ def test_changes_lead_from_one_state_to_the_next(lake, options):
     lake.write(STATE, rows((1, "A"), (4, "d"), schema=KEY))
     lake.write(STATE, rows((2, None), kind="-D", schema=KEY))
     source = opened(lake, options, columns={"id": "bigint", "name": "string"})
-    assert source.available() == {"snapshot": 3}
+    assert source.available() == at(3)
     done = source.changes({"snapshot": 1}, {"snapshot": 3})
     assert values(done.upserts) == [(1, "A"), (4, "d")]
     assert done.deletes.to_pylist() == [{"id": 2}]
@@ -154,3 +164,45 @@ def test_nothing_of_the_table_is_changed(lake):
         source.changes({"snapshot": 1}, {"snapshot": 2}), source.state({"snapshot": 2}), source.advance({}, 1)
     assert contents(lake.folder) == before
     assert not (lake.root / "none").exists()
+
+
+def test_a_snapshot_is_asked_for_once_and_a_state_only_where_rows_changed(lake, monkeypatch):
+    for i in range(4):
+        lake.write(STATE, rows((i, "a"), schema=KEY))
+    look = PaimonTable(STATE, {"warehouse": str(lake.folder)}, "lake", "upsert").look()
+    asked, states = [], []
+    real = look._manager.get_snapshot_by_id
+    monkeypatch.setattr(look._manager, "get_snapshot_by_id", lambda number: asked.append(number) or real(number))
+    monkeypatch.setattr(paimon.reading, "state", lambda *given: states.append(given))
+    monkeypatch.setattr(look, "_changed", lambda number, columns: KEY.empty_table().select(columns))
+    assert [one.number for one in look.commits(1, 4)] == [2, 3, 4]
+    apart = look.apart(1, 4, ["id", "name"], ["id"])
+    assert (apart.old.num_rows, apart.new.num_rows) == (0, 0)
+    assert sorted(asked) == [2, 3, 4]
+    assert states == []
+
+
+@pytest.mark.parametrize(("name", "options"), [(LOG, ADDED), (STATE, CHANGED), (STATE, COMPARED)])
+def test_a_reader_that_begins_takes_the_rows_by_parts(lake, name, options):
+    if name == STATE:
+        options = {**options, "table": "sales.buckets"}
+        lake.create("sales.buckets", KEY, ("id",), bucket="4")
+        name = "sales.buckets"
+    schema = KEY if name != LOG else SCHEMA
+    for start in (0, 20, 40):
+        lake.write(name, rows(*((i, f"n{i}") for i in range(start, start + 20)), schema=schema))
+    lake.write(name, rows(*((i, "again") for i in ((100, 101) if name == LOG else (1, 41))), schema=schema))
+    found = [{}]
+    while (end := opened(lake, options).advance(found[-1], 20)) != found[-1]:
+        found.append(end)
+        lake.write(name, rows((200 + len(found), "later"), schema=schema)) if len(found) < 5 else None
+    parts = [one for one in found if one.get("part", 0) < at(1)["part"]]
+    assert len(parts) > 2
+    assert {one["snapshot"] for one in parts[1:]} == {4}
+    taken = [opened(lake, options).read(*bounds) for bounds in pairwise(found)]
+    assert max(part.num_rows for part in taken) <= 20
+    source = opened(lake, options)
+    assert values(pa.concat_tables(taken)) == values(source.read({}, source.available()))
+    if name != LOG:
+        middle = found[2]
+        assert values(source.state(middle)) == sorted(values(taken[0]) + values(taken[1]))

@@ -1,6 +1,6 @@
 """What each type of MariaDB and MySQL may be declared as. Pure."""
 
-from streamhouse.capture.postgres_types import fits, numeric_type
+from streamhouse.ingest.tables.postgres_types import fits, numeric_type
 
 _WHOLE = ("tinyint", "smallint", "int", "bigint")
 _SHAPES = ("geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon")

@@ -1,0 +1,168 @@
+"""Rows of a table of MariaDB or MySQL, in sessions that only read."""
+
+import ssl
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from sqlglot import exp
+
+from streamhouse.errors import Location, MissingPackageError, SourceError
+from streamhouse.ingest.tables.binlog_types import natural
+from streamhouse.ingest.tables.database import StoredColumn
+from streamhouse.ingest.tables.database_failures import DatabaseFailures
+from streamhouse.model.connection import Connection
+from streamhouse.stores.arrow import arrow_type
+
+if TYPE_CHECKING:
+    from pymysql.connections import Connection as Session
+    from pymysql.cursors import SSCursor
+
+AWAY = (1040, 1053, 1077, 1079, 1152, 1184, 1927, 2002, 2003, 2006, 2013, 2014, 2055)
+"""Codes of errors that end when the server is back."""
+_TIMEOUT_S = 10
+_ROWS_AT_ONCE = 20_000
+_SESSION = ("SET SESSION time_zone = '+00:00'", "SET SESSION TRANSACTION READ ONLY")
+_COLUMNS = """
+SELECT COLUMN_NAME, COLUMN_TYPE, DATA_TYPE, IS_NULLABLE FROM information_schema.COLUMNS
+WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s ORDER BY ORDINAL_POSITION
+"""
+_MICROSECOND = timedelta(microseconds=1)
+
+
+class BinlogRows:
+    """See `DatabaseReader`.
+
+    Args:
+        name: `database.table`.
+        connection: Its name, for messages.
+        place: Where the server is.
+        password: Of its user.
+        at: Where the source is defined.
+
+    Raises:
+        SourceError: the name has other than two parts.
+    """
+
+    def __init__(self, name: str, connection: str, place: Connection, password: str, at: Location | None) -> None:
+        if name.count(".") != 1:
+            raise SourceError(f"'{name}' is no table of this server", at=at, hint="write database.table")
+        self.name = name
+        self._place = place
+        self._password = password
+        self._failures = DatabaseFailures(name, connection, password, at)
+
+    def columns(self) -> tuple[StoredColumn, ...]:
+        """See `DatabaseReader`; columns have no ids, so a renamed one is a new one.
+
+        Raises:
+            SourceError: there is no such table, or the database refuses us.
+            StoreUnavailableError: it does not answer.
+        """
+        with self._cursor() as cursor:
+            cursor.execute(_COLUMNS, tuple(self.name.split(".")))
+            found = cursor.fetchall()
+        if not found:
+            raise self._failures.missing()
+        return tuple(
+            StoredColumn(name, whole, _type(kind, whole), kind, nullable == "YES")
+            for name, whole, kind, nullable in found
+        )
+
+    def batches(self, columns: Sequence[StoredColumn]) -> Iterator[pa.RecordBatch]:
+        """See `DatabaseReader`."""
+        schema = pa.schema([pa.field(one.name, arrow_type(one.type or "")) for one in columns])
+        readers = [_read(one) for one in columns]
+        database, table = self.name.split(".")
+        asked = exp.select(*map(_asked, columns)).from_(exp.table_(table, db=database, quoted=True))
+        with self._cursor() as cursor:
+            cursor.execute(asked.sql(dialect="mysql"))
+            while rows := cursor.fetchmany(_ROWS_AT_ONCE):
+                arrays = [
+                    pa.array([None if value is None else read(value) for value in values], field.type)
+                    for values, field, read in zip(zip(*rows, strict=True), schema, readers, strict=True)
+                ]
+                yield pa.record_batch(arrays, schema=schema)
+
+    @contextmanager
+    def _cursor(self) -> Iterator["SSCursor"]:
+        if find_spec("pymysql") is None:
+            raise MissingPackageError("PyMySQL is not installed", hint="pip install 'streamhouse[mysql]'")
+        import pymysql
+
+        try:
+            with self._session() as session, session.cursor() as cursor:
+                for statement in _SESSION:
+                    cursor.execute(statement)
+                yield cursor
+        except pymysql.MySQLError as error:
+            code = error.args[0] if error.args else 0
+            is_away = isinstance(error, pymysql.OperationalError | pymysql.InterfaceError) and (
+                code in AWAY or not code
+            )
+            raise (self._failures.away(error) if is_away else self._failures.refused(error)) from None
+        except pa.ArrowException as error:
+            raise self._failures.refused(error) from None
+
+    def _session(self) -> "Session[SSCursor]":
+        import pymysql
+        from pymysql.cursors import SSCursor
+
+        return pymysql.connect(
+            host=self._place.host,
+            port=self._place.port_number,
+            user=self._place.user,
+            password=self._password,
+            connect_timeout=_TIMEOUT_S,
+            charset="utf8mb4",
+            cursorclass=SSCursor,
+            **tls_of(self._place.tls),
+        )
+
+
+def tls_of(mode: str) -> dict[str, Any]:
+    """What PyMySQL takes for a setting `tls`."""
+    if mode == "disable":
+        return {"ssl_disabled": True}
+    if mode == "prefer":
+        return {}
+    context = ssl.create_default_context()
+    context.check_hostname = mode == "verify-full"
+    if mode == "require":
+        context.verify_mode = ssl.CERT_NONE
+    return {"ssl": context}
+
+
+def _type(kind: str, whole: str) -> str | None:
+    return None if kind == "bit" and whole != "bit(1)" else natural(kind, whole)[0]
+
+
+def _asked(column: StoredColumn) -> exp.Expression:
+    name = exp.column(column.name, quoted=True)
+    if column.kind == "bit":
+        return exp.Add(this=name, expression=exp.Literal.number(0))
+    return exp.cast(name, "double", dialect="mysql") if column.kind == "float" else name  # a float has six digits
+
+
+def _read(column: StoredColumn) -> Callable[[Any], Any]:
+    if column.type == "boolean":
+        return bool
+    if column.kind == "time":
+        return _microseconds
+    return _day if column.kind in ("date", "datetime", "timestamp") else _same
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _day(value: Any) -> Any:
+    """A day or time; the driver leaves one with zeros as text, such as 0000-00-00, and it is NULL as from the log."""
+    return None if isinstance(value, str) else value
+
+
+def _microseconds(value: timedelta) -> int:
+    return value // _MICROSECOND
