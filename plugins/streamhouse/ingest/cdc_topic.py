@@ -22,6 +22,9 @@ from streamhouse.model.table import Column
 from streamhouse.model.types import Position
 
 
+_OTHERS_TABLE = "let the producer mend it, or let such messages go to a table of their own: on_bad_rows: dead_letter"
+
+
 class CdcTopic(Cdc):
     """The rows that the events of a topic make; the position counts lines of the topic's journal.
 
@@ -109,10 +112,14 @@ class CdcTopic(Cdc):
 
     def _placed(self, error: SourceError) -> SourceError:
         """The error with partition and offset of its message."""
-        place = self._place(error.at.file, error.at.line) if error.at is not None and error.at.line else None
+        if error.at is None or not error.at.line:
+            return error
+        place = self._place(error.at.file, error.at.line)
         if place is None:
             return error
         where = f"the message at partition {place.partition}, offset {place.offset} of {self._topic.name}"
+        if why := self._journal.lines(error.at.file).refusal(error.at.line - 1):
+            return SourceError(f"{where} cannot be read: {why}", at=self._at, hint=_OTHERS_TABLE)
         return SourceError(f"{where}: {error.message}", at=self._at, hint=error.hint)
 
     def _with_place(self, bad: BadRow) -> BadRow:
@@ -127,7 +134,9 @@ class CdcTopic(Cdc):
             "timestamp": place.time_ms,
             "key": place.key,
         }
-        return replace(bad, letter=replace(bad.letter, context=json.dumps(context)))
+        found = replace(bad, letter=replace(bad.letter, context=json.dumps(context)))
+        why = self._journal.lines(name).refusal(int(line) - 1)
+        return replace(found, reason=why.reason, message=str(why)) if why else found
 
     def _place(self, name: str, line: int) -> MessagePlace | None:
         return self._journal.lines(name).place(line - 1) if name in self._journal.names() else None

@@ -22,7 +22,17 @@ from pydantic_core import from_json
 from streamhouse.errors import RowsLostError, SourceError
 from streamhouse.ingest.kafka_topic import Topic
 from streamhouse.ingest.lines import Lines
-from streamhouse.ingest.topic_events import MessagePlace, TopicEvents, ends_in, event_of, line_of, mark_of, place_of
+from streamhouse.ingest.topic_events import (
+    MessagePlace,
+    TopicEvents,
+    ends_in,
+    event_of,
+    line_of,
+    mark_of,
+    place_of,
+    refusal_of,
+)
+from streamhouse.ingest.unreadable import UnreadableError
 from streamhouse.model.types import Frozen, Position
 
 SEGMENT_BYTES = 64 << 20
@@ -80,6 +90,10 @@ class TopicLines:
     def place(self, number: int) -> MessagePlace | None:
         """Where the message of a line was; None: it has none."""
         return place_of(self._lines.read(number, number + 1)[0])
+
+    def refusal(self, number: int) -> UnreadableError | None:
+        """Why the message of a line cannot be read by its schema; None: it can, or has no schema."""
+        return refusal_of(self._lines.read(number, number + 1)[0], self._wanted)
 
 
 class TopicJournal:
