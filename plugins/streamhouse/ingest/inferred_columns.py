@@ -11,7 +11,7 @@ from streamhouse.ingest.csv_file import csv_lacking, csv_names, has_no_line, ref
 from streamhouse.ingest.csv_header import CsvRules
 from streamhouse.ingest.csv_values import UnfitError, as_iso, typed
 from streamhouse.ingest.folders import data_path
-from streamhouse.ingest.formats import AS_SPARK, SUFFIXES, Format, read_file
+from streamhouse.ingest.formats import AS_SPARK, Format, format_of, read_file
 from streamhouse.ingest.inferred_json import FieldFacts, json_object
 from streamhouse.ingest.inferred_texts import TextFacts
 from streamhouse.ingest.json_file import json_file, wrong_line
@@ -77,7 +77,7 @@ def infer_files(
     Raises:
         SourceError: no file matches, the format is not known, or a file is malformed.
     """
-    found_kind = kind or SUFFIXES.get(Path(pattern).suffix.lower())
+    found_kind = kind or format_of(pattern)
     if found_kind is None:
         raise SourceError(f"'{pattern}' does not show its format", hint="--format csv, json or parquet")
     check_place(pattern, root, None)
