@@ -149,13 +149,12 @@ class CsvRows:
 
     def _width_remedy(self, values: Sequence[bytes]) -> str:
         """What to do about a row with another number of values than names."""
+        above = "; lines above the names have to go, such as five of them: tail -n +6 FILE" * self.rules.form.header
         if len(values) < len(self.names):
-            return "mend the line, or let such lines go to a table of their own: on_bad_rows: dead_letter"
+            return f"mend the line, or let such lines go to a table of their own: on_bad_rows: dead_letter{above}"
         if len(values) == len(self.names) + 1 and not values[-1]:
             return "the line ends with a separator: let the first line end with one, or take it away from all lines"
-        remedy = "mend the line: values with a separator in them need quotes"
-        above = "; lines above the names have to go, such as five of them: tail -n +6 FILE"
-        return remedy + above * self.rules.form.header
+        return f"mend the line: values with a separator in them need quotes{above}"
 
 
 def rows_reader(

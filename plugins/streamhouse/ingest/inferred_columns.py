@@ -1,5 +1,6 @@
 """The columns of files, as a source can declare them: by the values of their rows, and proved by reading these."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +21,8 @@ from streamhouse.ingest.listing import check_place, list_files
 from streamhouse.ingest.parquet import parquet_rows, refuse_other_columns
 from streamhouse.ingest.unreadable import UnreadableError
 from streamhouse.model.table import Column
+
+_VALUE = re.compile(r"[+-]?\d[\d.,:/ TZ-]*")
 
 
 @dataclass(frozen=True)
@@ -117,9 +120,17 @@ def _of_csv(paths: dict[str, Path], most_rows: int | None, rules: CsvRules) -> I
             if most_rows is not None:
                 some.setdefault(name, []).append(values)
         rows, files = rows + texts.num_rows, files + 1
-    found = [InferredColumn(one, *seen.types()) for one, seen in facts.items()]
+    found = [_named(InferredColumn(one, *seen.types()), rules) for one, seen in facts.items()]
     fitting = (_fitting(column, some[column.name], rules) if column.name in some else column for column in found)
     return InferredFiles(tuple(fitting), files, rows, False)
+
+
+def _named(column: InferredColumn, rules: CsvRules) -> InferredColumn:
+    """A column that says so where its name may be a value of the first row."""
+    if not rules.form.header or not _VALUE.fullmatch(column.name):
+        return column
+    note = "its name looks like a value: header: false, if the first line is a row"
+    return replace(column, note=f"{note}; {column.note}" if column.note else note)
 
 
 def _fitting(column: InferredColumn, texts: Sequence[pa.Array], rules: CsvRules) -> InferredColumn:
