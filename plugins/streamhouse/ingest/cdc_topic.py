@@ -21,7 +21,6 @@ from streamhouse.ingest.truncations import Truncations
 from streamhouse.model.table import Column
 from streamhouse.model.types import Position
 
-
 _OTHERS_TABLE = "let the producer mend it, or let such messages go to a table of their own: on_bad_rows: dead_letter"
 
 

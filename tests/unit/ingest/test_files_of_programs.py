@@ -1,4 +1,4 @@
-"""Files as programs of several trades write them: the rows that Spark 4.1.4 reads, or a refusal with place and remedy."""
+"""Files as programs of several trades write them: the rows that Spark reads, or a refusal with place and remedy."""
 
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -37,8 +37,10 @@ READ = {
     ),
     "a web server, with escapes": (
         "nginx.csv",
-        'at,request,agent,bytes\n2026-01-31T09:30:00Z,"GET /?q=\\"x\\" HTTP/1.1","a\\\\b \\x22",512\n'
-        '2026-01-31T09:30:00Z,"\\x16\\x03",-,-\n',
+        (
+            'at,request,agent,bytes\n2026-01-31T09:30:00Z,"GET /?q=\\"x\\" HTTP/1.1","a\\\\b \\x22",512\n'
+            '2026-01-31T09:30:00Z,"\\x16\\x03",-,-\n'
+        ),
         {},
         {"at": "timestamp", "request": "string", "agent": "string", "bytes": "string"},
         [(ZONED, 'GET /?q="x" HTTP/1.1', "a\\b \\x22", "512"), (ZONED, "\\x16\\x03", "-", "-")],
@@ -59,8 +61,10 @@ READ = {
     ),
     "times with zones": (
         "zones.csv",
-        "a,b,c,d,e\n2026-01-31T10:30:00+01:00,2026-01-31 10:30:00 CET,20260131T093000Z,2026-01-31T10:30:00+0100,"
-        "2026-01-31T10:30:00[Europe/Oslo]\n2026-01-30T22:00:00-11:30,x,y,2026-01-31T06:00:00-0330,z\n",
+        (
+            "a,b,c,d,e\n2026-01-31T10:30:00+01:00,2026-01-31 10:30:00 CET,20260131T093000Z,2026-01-31T10:30:00+0100,"
+            "2026-01-31T10:30:00[Europe/Oslo]\n2026-01-30T22:00:00-11:30,x,y,2026-01-31T06:00:00-0330,z\n"
+        ),
         {},
         {"a": "timestamp", "b": "string", "c": "string", "d": "timestamp", "e": "string"},
         [
@@ -77,8 +81,10 @@ READ = {
     ),
     "FHIR": (
         "patient.ndjson",
-        '{"id":"a","birthDate":"1970","name":[{"family":"Ø","given":["A","B"]}],"value":1.50}\n'
-        '{"id":"b","birthDate":"1970-05-01","deceased":false,"extension":[{"url":"u","valueDecimal":0.10}]}\n',
+        (
+            '{"id":"a","birthDate":"1970","name":[{"family":"Ø","given":["A","B"]}],"value":1.50}\n'
+            '{"id":"b","birthDate":"1970-05-01","deceased":false,"extension":[{"url":"u","valueDecimal":0.10}]}\n'
+        ),
         {},
         {
             "id": "string",
@@ -95,8 +101,10 @@ READ = {
     ),
     "OpenStreetMap": (
         "osm.json",
-        '{"type":"node","id":11000000000,"lat":59.9,"tags":{"addr:street":"A","name":"B"}}\n'
-        '{"type":"way","id":5,"nodes":[1,2],"tags":{}}\n',
+        (
+            '{"type":"node","id":11000000000,"lat":59.9,"tags":{"addr:street":"A","name":"B"}}\n'
+            '{"type":"way","id":5,"nodes":[1,2],"tags":{}}\n'
+        ),
         {},
         {
             "type": "string",
@@ -112,8 +120,10 @@ READ = {
     ),
     "messages, with halves of characters": (
         "tweets.json",
-        '{"id":9007199254740993,"text":"\\ud83d\\ude00 \\u2028 😀","ha\\ud83dlf":1}\n'
-        '{"id":18446744073709551615,"text":"\\ud83d x \\ude00"}\n',
+        (
+            '{"id":9007199254740993,"text":"\\ud83d\\ude00 \\u2028 😀","ha\\ud83dlf":1}\n'
+            '{"id":18446744073709551615,"text":"\\ud83d x \\ude00"}\n'
+        ),
         {},
         {"id": "decimal(38,0)", "text": "string", "ha?lf": "bigint"},
         [(Decimal(9007199254740993), "😀 \u2028 😀", 1), (Decimal(18446744073709551615), "? x ?", None)],
@@ -130,7 +140,10 @@ READ = {
         "$GPGGA,123519,4807.038,N,01131.000,08,,*47\n",
         {"header": False},
         {
-            **{"_c0": "string", "_c1": "bigint", "_c2": "decimal(18,3)", "_c3": "string"},
+            "_c0": "string",
+            "_c1": "bigint",
+            "_c2": "decimal(18,3)",
+            "_c3": "string",
             **dict.fromkeys(("_c4", "_c5", "_c6", "_c7"), "string"),
         },
         [("$GPGGA", 123519, Decimal("4807.038"), "N", "01131.000", "08", None, "*47")],
