@@ -2,7 +2,7 @@
 
 import bz2
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from io import BytesIO
 from pathlib import Path
@@ -86,7 +86,7 @@ def _ending(path: Path) -> str:
     return path.suffix.lower() if path.suffix.lower() in ENDINGS else ""
 
 
-def _blocks(path: Path, name: str) -> Iterator[bytes]:
+def _blocks(path: Path, name: str) -> Generator[bytes, None, None]:
     """What a compressed file has, unpacked, in blocks of a bounded size."""
     ending = _ending(path)
     with path.open("rb") as file:
