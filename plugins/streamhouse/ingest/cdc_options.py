@@ -8,6 +8,7 @@ from streamhouse.ingest.broker_options import BrokerOptions
 from streamhouse.ingest.encodings import TimeUnit
 from streamhouse.ingest.not_null import NotNull
 from streamhouse.ingest.options import stored_types
+from streamhouse.ingest.packed_file import without_packing
 from streamhouse.ingest.topic_events import Messages
 from streamhouse.model.bad_rows import OnBadRows
 from streamhouse.model.connection import DATABASES
@@ -107,6 +108,12 @@ class CdcOptions(NotNull):
                 raise ValueError(f"'{name}' is for files and topics; of a database it is known")
         if self.captured is not None and self.on_bad_rows != OnBadRows():
             raise ValueError("'on_bad_rows' is for files and topics; the events of a capture are never malformed")
+        return self
+
+    @model_validator(mode="after")
+    def _files_are_not_compressed(self) -> Self:
+        if self.path is not None and without_packing(self.path) != self.path:
+            raise ValueError("files of change events are not read in compressed form; unpack them: gunzip FILE")
         return self
 
     @model_validator(mode="after")

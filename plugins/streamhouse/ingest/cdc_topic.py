@@ -23,6 +23,7 @@ from streamhouse.model.table import Column
 from streamhouse.model.types import Position
 
 _LOOK_EVERY_S = 1.0
+_OTHERS_TABLE = "let the producer mend it, or let such messages go to a table of their own: on_bad_rows: dead_letter"
 
 
 class CdcTopic(Cdc):
@@ -119,11 +120,14 @@ class CdcTopic(Cdc):
 
     def _placed(self, error: SourceError) -> SourceError:
         """The error with partition and offset of its message."""
-        at, names = error.at, self._journal.names()
-        place = self._place(at.file, at.line, names) if at is not None and at.line else None
+        if error.at is None or not error.at.line:
+            return error
+        place = self._place(error.at.file, error.at.line, self._journal.names())
         if place is None:
             return error
         where = f"the message at partition {place.partition}, offset {place.offset} of {self._topic.name}"
+        if why := self._journal.lines(error.at.file).refusal(error.at.line - 1):
+            return SourceError(f"{where} cannot be read: {why}", at=self._at, hint=_OTHERS_TABLE)
         return SourceError(f"{where}: {error.message}", at=self._at, hint=error.hint)
 
     def _with_place(self, bad: BadRow, names: Collection[str]) -> BadRow:
@@ -138,7 +142,9 @@ class CdcTopic(Cdc):
             "timestamp": place.time_ms,
             "key": place.key,
         }
-        return replace(bad, letter=replace(bad.letter, context=json.dumps(context)))
+        found = replace(bad, letter=replace(bad.letter, context=json.dumps(context)))
+        why = self._journal.lines(name).refusal(int(line) - 1)
+        return replace(found, reason=why.reason, message=str(why)) if why else found
 
     def _place(self, name: str, line: int, names: Collection[str]) -> MessagePlace | None:
         return self._journal.lines(name).place(line - 1) if name in names else None

@@ -25,6 +25,7 @@ from streamhouse.ingest.csv_text import (
 )
 from streamhouse.ingest.csv_values import UnfitError, typed
 from streamhouse.ingest.not_null import HINT, REASON, first_null
+from streamhouse.ingest.packed_file import first_bytes, text_bytes
 from streamhouse.ingest.records import Records
 from streamhouse.model.table import Column
 from streamhouse.stores.arrow import arrow_type
@@ -148,13 +149,12 @@ class CsvRows:
 
     def _width_remedy(self, values: Sequence[bytes]) -> str:
         """What to do about a row with another number of values than names."""
+        above = "; lines above the names have to go, such as five of them: tail -n +6 FILE" * self.rules.form.header
         if len(values) < len(self.names):
-            return "mend the line, or let such lines go to a table of their own: on_bad_rows: dead_letter"
+            return f"mend the line, or let such lines go to a table of their own: on_bad_rows: dead_letter{above}"
         if len(values) == len(self.names) + 1 and not values[-1]:
             return "the line ends with a separator: let the first line end with one, or take it away from all lines"
-        remedy = "mend the line: values with a separator in them need quotes"
-        above = "; lines above the names have to go, such as five of them: tail -n +6 FILE"
-        return remedy + above * self.rules.form.header
+        return f"mend the line: values with a separator in them need quotes{above}"
 
 
 def rows_reader(
@@ -245,11 +245,11 @@ def csv_bytes(path: Path, name: str, rules: CsvRules) -> bytes:
     """The text of a file as UTF-8.
 
     Raises:
-        SourceError: it is of another encoding.
+        SourceError: it is of another encoding, or cannot be unpacked.
         OSError: it cannot be opened.
     """
     try:
-        return utf8_text(path.read_bytes(), rules.form)
+        return utf8_text(text_bytes(path, name), rules.form)
     except NoRowError as error:
         raise SourceError(str(error), at=Location(name, error.line), hint=error.hint) from error
 
@@ -282,7 +282,7 @@ def has_no_line(path: Path, name: str, rules: CsvRules) -> bool:
         SourceError: it is of another encoding, or is no text.
         OSError: it cannot be opened.
     """
-    if path.stat().st_size > _NAMES_BYTES:
+    if first_bytes(path, name, _NAMES_BYTES)[1]:
         return False
     records, _ = csv_records(csv_bytes(path, name, rules), name, rules)
     return not records.header and not records.texts
@@ -338,13 +338,12 @@ def _type_of(texts: pa.ChunkedArray, reader: CsvRows) -> str:
 def _sample(path: Path, name: str, rules: CsvRules, most: int = _INFERRED_BYTES) -> tuple[CsvRows, list[bytes]]:
     """What reads the beginning of a file as texts, and its records."""
     try:
-        with path.open("rb") as file:
-            size = path.stat().st_size
-            text = utf8_text(file.read(most if rules.form.encoding == "utf-8" else -1), rules.form)
-        records, multi_line = records_of(text, rules.form)
-        if size > most and not records.texts[1:] and rules.form.encoding == "utf-8":
+        is_utf8 = rules.form.encoding == "utf-8"
+        begins, goes_on = first_bytes(path, name, most) if is_utf8 else (text_bytes(path, name), False)
+        records, multi_line = records_of(utf8_text(begins, rules.form), rules.form)
+        if goes_on and not records.texts[1:]:
             return _sample(path, name, rules, most * 16)  # the first line may go on
-        whole = records.texts[:-1] if size > most else records.texts
+        whole = records.texts[:-1] if goes_on else records.texts
         first = records.header if rules.form.header else next(iter(whole), b"")
         if not first:
             hint = "put a line with the names of the columns there, or declare the columns"

@@ -76,7 +76,8 @@ class CsvForm(Frozen):
     @classmethod
     def _is_known(cls, value: str) -> str:
         if value.lower() not in ENCODINGS:
-            raise ValueError(f"'{value}' is none of {', '.join(ENCODINGS)}; convert the file: iconv -t utf-8")
+            known = ", ".join(ENCODINGS)
+            raise ValueError(f"'{value}' is none of {known}; convert the file: iconv -f {value} -t utf-8 FILE > NEW")
         return value.lower()
 
     @field_validator("null_value")

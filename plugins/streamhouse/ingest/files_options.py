@@ -1,13 +1,12 @@
 """Options of the source `files`."""
 
-from pathlib import Path
 from typing import Self
 
 from pydantic import Field, field_validator, model_validator
 
 from streamhouse.ingest.csv_header import CsvRules
 from streamhouse.ingest.csv_options import CSV_OPTIONS, CsvForm
-from streamhouse.ingest.formats import SUFFIXES, Format
+from streamhouse.ingest.formats import Format, format_of
 from streamhouse.ingest.not_null import NotNull
 from streamhouse.ingest.options import refuse_odd_keys, stored_types
 from streamhouse.model.bad_rows import OnBadRows
@@ -30,7 +29,7 @@ class FilesOptions(CsvForm, _AnyFiles):
 
     @model_validator(mode="after")
     def _format_is_known(self) -> Self:
-        if self.format is None and Path(self.path).suffix.lower() not in SUFFIXES:
+        if self.format is None and format_of(self.path) is None:
             raise ValueError(f"'{self.path}' does not show its format; add format: csv, json or parquet")
         if self.kind != "csv":
             if others := [name for name in CSV_OPTIONS if name in self.model_fields_set]:
@@ -45,8 +44,10 @@ class FilesOptions(CsvForm, _AnyFiles):
 
     @property
     def kind(self) -> Format:
-        """The format; taken from the suffix where it is not given."""
-        return self.format or SUFFIXES[Path(self.path).suffix.lower()]
+        """The format; the name of the files says it where it is not given."""
+        found = self.format or format_of(self.path)
+        assert found is not None, "it was checked"
+        return found
 
     @property
     def csv(self) -> CsvRules:

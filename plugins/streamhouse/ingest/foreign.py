@@ -4,17 +4,11 @@ import re
 
 from streamhouse.ingest.unreadable import UnreadableError
 
-_UNPACK = "unpack it: {} FILE"
 _WEB_PAGE = (
     "a page of HTML",
     "download the data again: such a page often says that a login or a permission is missing",
 )
 _BEGINNINGS: tuple[tuple[bytes, str, str], ...] = (
-    (rb"\x1f\x8b", "compressed with gzip", _UNPACK.format("gunzip")),
-    (rb"BZh[1-9]1AY&SY", "compressed with bzip2", _UNPACK.format("bunzip2")),
-    (rb"\x28\xb5\x2f\xfd", "compressed with zstd", _UNPACK.format("unzstd")),
-    (rb"\xfd7zXZ\x00", "compressed with xz", _UNPACK.format("unxz")),
-    (rb"\x04\x22\x4d\x18", "compressed with lz4", _UNPACK.format("unlz4")),
     (rb"PK\x03\x04", "a ZIP archive or a workbook of Excel", "unpack it, or save the sheet as CSV with UTF-8"),
     (rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "a workbook of Excel", "save the sheet as CSV with UTF-8"),
     (rb"Obj\x01", "a file of Avro", "write it as Parquet; the source kafka reads messages of Avro"),
@@ -25,6 +19,13 @@ _BEGINNINGS: tuple[tuple[bytes, str, str], ...] = (
     (rb"(?i:<\?xml)", "XML", "convert it to CSV, JSON or Parquet"),
     (rb"(?i:<!doctype html|<html)", *_WEB_PAGE),
 )
+_PACKED: tuple[tuple[bytes, str, str, str], ...] = (  # its mark, what it is, the ending of its name, what unpacks it
+    (rb"\x1f\x8b", "compressed with gzip", ".gz", "gunzip"),
+    (rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)", "compressed with bzip2", ".bz2", "bunzip2"),
+    (rb"(?:\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18)", "compressed with zstd", ".zst", "unzstd"),
+    (rb"\x04\x22\x4d\x18", "compressed with lz4", ".lz4", "unlz4"),
+    (rb"\xfd7zXZ\x00", "compressed with xz", "", "unxz"),  # which Spark does not unpack
+)
 _MOST = 256
 
 
@@ -33,6 +34,7 @@ def _begins(mark: bytes) -> re.Pattern[bytes]:
 
 
 _TEXTS = tuple((_begins(mark), what, hint) for mark, what, hint in _BEGINNINGS)
+_MARKS = tuple((re.compile(mark), what, ending, program) for mark, what, ending, program in _PACKED)
 _PARQUET = (_begins(rb"PAR1[^\t -~]"), "a file of Parquet", "format: parquet")
 
 
@@ -48,12 +50,13 @@ class ForeignError(UnreadableError):
         self.hint = hint
 
 
-def refuse_foreign(data: bytes, *, is_parquet: bool = False) -> None:
+def refuse_foreign(data: bytes, *, is_parquet: bool = False, must_unpack: bool = False) -> None:
     r"""Refuse a file of text, or of Parquet, that begins as something else.
 
     Args:
         data: Its beginning, or all of it.
         is_parquet: Whether it has to be Parquet.
+        must_unpack: Whether a compressed file is not read under another name either.
 
     Raises:
         ForeignError: it does.
@@ -64,6 +67,22 @@ def refuse_foreign(data: bytes, *, is_parquet: bool = False) -> None:
         Traceback (most recent call last):
         streamhouse.ingest.foreign.ForeignError: the file is compressed with gzip
     """
+    for mark, what, ending, program in _MARKS:
+        if mark.match(data):
+            named = "" if is_parquet or must_unpack or not ending else f"let its name end in {ending}, or "
+            raise ForeignError(what, f"{named}unpack it: {program} FILE")
     for begins, what, hint in _TEXTS if is_parquet else (*_TEXTS, _PARQUET):
         if begins.match(data[:_MOST]):
             raise ForeignError(what, hint)
+
+
+def packed_as(data: bytes) -> tuple[str, str] | None:
+    r"""How a file is compressed, by its beginning, and the ending of the name that says so; None: it is not.
+
+    The ending is empty where such files are not unpacked.
+
+    Example:
+        >>> packed_as(b"\x1f\x8b\x08\x00")
+        ('compressed with gzip', '.gz')
+    """
+    return next(((what, ending) for mark, what, ending, _ in _MARKS if mark.match(data)), None)

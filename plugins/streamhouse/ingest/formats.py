@@ -16,6 +16,7 @@ from streamhouse.ingest.csv_options import PLAIN
 from streamhouse.ingest.json_file import json_file, wrong_line
 from streamhouse.ingest.json_rows import UnreadableRecordError, first_wrong, json_rows, refuse_other_fields
 from streamhouse.ingest.not_null import HINT, first_null
+from streamhouse.ingest.packed_file import without_packing
 from streamhouse.ingest.parquet import column_types, parquet_part, parquet_rows
 from streamhouse.ingest.parquet_types import fitted
 from streamhouse.ingest.wrong_row import first_wrong_row
@@ -41,6 +42,16 @@ _OTHER_TYPE = (
 )
 AS_SPARK = CsvRules(PLAIN)
 """CSV that a source says nothing of."""
+
+
+def format_of(path: str) -> Format | None:
+    """The format that the name of files says, also of compressed ones; None: it says none.
+
+    Example:
+        >>> format_of("data/*.csv"), format_of("data/2026.jsonl.gz"), format_of("data/*")
+        ('csv', 'json', None)
+    """
+    return SUFFIXES.get(Path(without_packing(path)).suffix.lower())
 
 
 def infer_columns(path: Path, kind: Format, name: str, rules: CsvRules = AS_SPARK) -> tuple[Column, ...]:

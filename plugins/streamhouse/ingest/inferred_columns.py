@@ -1,5 +1,6 @@
 """The columns of files, as a source can declare them: by the values of their rows, and proved by reading these."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from streamhouse.ingest.csv_file import csv_lacking, csv_names, has_no_line, ref
 from streamhouse.ingest.csv_header import CsvRules
 from streamhouse.ingest.csv_values import UnfitError, as_iso, typed
 from streamhouse.ingest.folders import data_path
-from streamhouse.ingest.formats import AS_SPARK, SUFFIXES, Format, read_file
+from streamhouse.ingest.formats import AS_SPARK, Format, format_of, read_file
 from streamhouse.ingest.inferred_json import FieldFacts, json_object
 from streamhouse.ingest.inferred_texts import TextFacts
 from streamhouse.ingest.json_file import json_file, wrong_line
@@ -20,6 +21,8 @@ from streamhouse.ingest.listing import check_place, list_files
 from streamhouse.ingest.parquet import parquet_rows, refuse_other_columns
 from streamhouse.ingest.unreadable import UnreadableError
 from streamhouse.model.table import Column
+
+_VALUE = re.compile(r"[+-]?\d[\d.,:/ TZ-]*")
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,7 @@ def infer_files(
     Raises:
         SourceError: no file matches, the format is not known, or a file is malformed.
     """
-    found_kind = kind or SUFFIXES.get(Path(pattern).suffix.lower())
+    found_kind = kind or format_of(pattern)
     if found_kind is None:
         raise SourceError(f"'{pattern}' does not show its format", hint="--format csv, json or parquet")
     check_place(pattern, root, None)
@@ -117,9 +120,17 @@ def _of_csv(paths: dict[str, Path], most_rows: int | None, rules: CsvRules) -> I
             if most_rows is not None:
                 some.setdefault(name, []).append(values)
         rows, files = rows + texts.num_rows, files + 1
-    found = [InferredColumn(one, *seen.types()) for one, seen in facts.items()]
+    found = [_named(InferredColumn(one, *seen.types()), rules) for one, seen in facts.items()]
     fitting = (_fitting(column, some[column.name], rules) if column.name in some else column for column in found)
     return InferredFiles(tuple(fitting), files, rows, False)
+
+
+def _named(column: InferredColumn, rules: CsvRules) -> InferredColumn:
+    """A column that says so where its name may be a value of the first row."""
+    if not rules.form.header or not _VALUE.fullmatch(column.name):
+        return column
+    note = "its name looks like a value: header: false, if the first line is a row"
+    return replace(column, note=f"{note}; {column.note}" if column.note else note)
 
 
 def _fitting(column: InferredColumn, texts: Sequence[pa.Array], rules: CsvRules) -> InferredColumn:

@@ -1,7 +1,9 @@
 """Which type all values of a field of JSON have, at any depth. Pure."""
 
 import json
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -16,6 +18,8 @@ _AT_ONCE = 10_000
 _MOST_LEVELS = 200
 _WORDS = {"null": None, "true": True, "false": False}
 _ENDLESS = frozenset({"NaN", "Infinity", "+Infinity", "-Infinity", "+INF", "-INF"})
+_PLAIN_NAME = re.compile(r"\w+")
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")  # of which the library makes text that no file can have
 _NAMES = {"boolean": "true or false", "number": "numbers", "text": "texts", "list": "lists", "object": "objects"}
 
 
@@ -75,7 +79,8 @@ class FieldFacts:
         if kind == "boolean":
             return ("boolean",), ""
         if kind == "number":
-            found, note = self._texts.doubles() if self._is_endless else self._texts.types()
+            numbers = replace(self._texts, has_codes=False)
+            found, note = numbers.doubles() if self._is_endless else numbers.types()
             return tuple(one for one in found if one != "string"), note
         if kind == "text":
             is_time = not inner and self._texts.forms & {"day", "time", "odd day"}
@@ -87,10 +92,19 @@ class FieldFacts:
             if kind == "list":
                 assert self._items is not None, "a list was added"
                 return (canonical_type(spark_type(pa.list_(_inner(self._items)))),), ""
+            if odd := next((name for name in self.fields if not _PLAIN_NAME.fullmatch(name)), None):
+                return self._map(odd)
             inner = pa.struct([(name, _inner(field)) for name, field in self.fields.items()])
             return (canonical_type(spark_type(inner)),), ""
         except ValueError as error:
             return (), str(error)
+
+    def _map(self, odd: str) -> tuple[Sequence[str], str]:
+        """Of an object whose names are no names of fields, such as `addr:street`."""
+        types = {spark_type(_inner(field)) for field in self.fields.values()}
+        if len(types) > 1:
+            return (), f"within it, '{odd}' is no name of a field, and its values are of several types: declare string"
+        return (canonical_type(f"map<string,{types.pop()}>"),), ""
 
 
 def _inner(field: FieldFacts) -> pa.DataType:
@@ -114,16 +128,24 @@ def json_object(record: bytes) -> dict[str, Any]:
     Raises:
         UnreadableError: it is no object.
     """
-    try:
-        value = json.loads(decoded(record), parse_int=_Number, parse_float=_Number, parse_constant=_no_number)
-    except (ValueError, RecursionError):
-        cursor = Cursor(decoded(record))
+    text = decoded(record)
+    value = None if _HALF.search(text) else _by_library(text)
+    if value is None:
+        cursor = Cursor(text)
         value = _value(cursor) if cursor.peek() else None
         cursor.end()
     if not isinstance(value, dict):
         is_list = isinstance(value, list)
         raise UnreadableError("malformed", f"it is no JSON object{', but an array; each row is one object' * is_list}")
     return value
+
+
+def _by_library(text: str) -> Any:
+    """The value; None: it is null, or the library does not read it."""
+    try:
+        return json.loads(text, parse_int=_Number, parse_float=_Number, parse_constant=_no_number)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _no_number(constant: str) -> None:

@@ -18,6 +18,7 @@ _FORMS = {
 }
 _NUMBERS = frozenset({"whole", "decimal", "number"})
 _SIGNS = r"[%(,'\x{a0}\x{202f}]|\p{Sc}|\d-$|[A-Z]{3}"
+_CODE = r"^\d+[eE]\d+$"
 _ZEROS = r"^[+-]?0\d"
 _ZONE = r"\d(Z|\s*[+-]\d\d(:?\d\d)?)$"
 _MOST_DIGITS = 38
@@ -41,6 +42,8 @@ class TextFacts:
         has_plus: Whether a number begins with a plus.
         has_zones: Whether a time has a zone.
         has_signs: Whether a number has a sign that people read: of currency, percent or thousands.
+        has_codes: Whether a number with an exponent has neither a point nor a sign, as codes such as 1E5 may be.
+        has_points: Whether a number has a point.
     """
 
     forms: frozenset[str] = frozenset(_FORMS)
@@ -52,6 +55,8 @@ class TextFacts:
     has_plus: bool = False
     has_zones: bool = False
     has_signs: bool = False
+    has_codes: bool = False
+    has_points: bool = False
 
     @classmethod
     def of(cls, texts: "pa.ChunkedArray | pa.Array") -> "TextFacts":
@@ -72,7 +77,9 @@ class TextFacts:
         has_plus = bool(forms & _NUMBERS) and _any(values, r"^\+")
         has_zones = "time" in forms and _any(values, _ZONE)
         has_signs = "odd number" in forms and not forms & _NUMBERS and _any(values, _SIGNS)
-        return cls(forms, len(values), digits, scale, significant, has_zeros, has_plus, has_zones, has_signs)
+        codes, points = (bool(forms & _NUMBERS) and _any(values, one) for one in (_CODE, r"\."))
+        flags = (has_zeros, has_plus, has_zones, has_signs, codes, points)
+        return cls(forms, len(values), digits, scale, significant, *flags)
 
     def __add__(self, other: "TextFacts") -> "TextFacts":
         return TextFacts(
@@ -85,6 +92,8 @@ class TextFacts:
             self.has_plus or other.has_plus,
             self.has_zones or other.has_zones,
             self.has_signs or other.has_signs,
+            self.has_codes or other.has_codes,
+            self.has_points or other.has_points,
         )
 
     def types(self) -> tuple[Sequence[str], str]:
@@ -123,6 +132,8 @@ class TextFacts:
             return ("string",), "numbers such as +4712345678 would lose their sign"
         if self.has_zeros:
             return ("string",), "numbers such as 007 would lose their zeros"
+        if self.has_codes and not self.has_points:
+            return ("string",), "codes such as 1E5 would become 100000: declare double, if they are numbers"
         if "whole" in self.forms and self.digits <= _DIGITS:
             return ("bigint", "string"), ""
         if "decimal" in self.forms and self.scale <= _MOST_SCALE and self.digits + self.scale <= _MOST_DIGITS:

@@ -5,6 +5,7 @@ from pathlib import Path
 from streamhouse.errors import Location, SourceError
 from streamhouse.ingest.foreign import ForeignError, refuse_foreign
 from streamhouse.ingest.not_null import HINT, REASON
+from streamhouse.ingest.packed_file import text_bytes
 from streamhouse.ingest.records import Records, json_records
 from streamhouse.ingest.unreadable import UnreadableError
 
@@ -16,10 +17,10 @@ def json_file(path: Path, name: str) -> Records:
     """The records of a file.
 
     Raises:
-        SourceError: it is no text; `name` is what the message calls it.
+        SourceError: it is no text, or cannot be unpacked; `name` is what the message calls it.
         OSError: it cannot be read.
     """
-    data = path.read_bytes()
+    data = text_bytes(path, name)
     try:
         refuse_foreign(data)
     except ForeignError as error:

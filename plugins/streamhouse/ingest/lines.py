@@ -6,11 +6,13 @@ from threading import Lock
 import numpy as np
 
 from streamhouse.errors import Location, RowsLostError, SourceError
+from streamhouse.ingest.foreign import ForeignError, refuse_foreign
 from streamhouse.ingest.json_text import is_json
 
 _STRIDE = 4096  # lines between two remembered places
 _BLOCK_BYTES = 1 << 22
 _MARK = b"\xef\xbb\xbf"
+_MOST_MARK = 256
 
 
 class Lines:
@@ -38,7 +40,7 @@ class Lines:
 
         Raises:
             RowsLostError: the file is gone.
-            SourceError: it is shorter than it was.
+            SourceError: it is shorter than it was, or is no text.
         """
         with self._lock:
             try:
@@ -83,6 +85,8 @@ class Lines:
         """Count the lines of the bytes that were added."""
         with self._path.open("rb") as file:
             at = self._end
+            if not at:
+                _refuse_packed(file.read(_MOST_MARK), self._name)
             file.seek(at)
             while at < size and (block := file.read(min(_BLOCK_BYTES, size - at))):
                 ends = np.flatnonzero(np.frombuffer(block, dtype=np.uint8) == ord("\n")) + at + 1
@@ -97,3 +101,10 @@ class Lines:
 
     def _missing_error(self) -> RowsLostError:
         return RowsLostError(f"file '{self._name}' is gone, with events not read yet", hint="put it back")
+
+
+def _refuse_packed(begins: bytes, name: str) -> None:
+    try:
+        refuse_foreign(begins, must_unpack=True)
+    except ForeignError as error:
+        raise SourceError(str(error), at=Location(name, 1), hint=error.hint) from error

@@ -110,13 +110,32 @@ def event_of(line: bytes, wanted: TopicEvents) -> bytes:
     if found is None:
         return b""
     key = None if found[4] is None else base64.b64decode(found[4])
-    rest = line[found.end() : -1]
     if found[5] == b"none":
         return _removal(_in_json(key, wanted), wanted)
-    value = rest if found[5] == b"value" else base64.b64decode(rest[1:-1])
+    value = _value_of(found, line)
     if wanted.as_json is not None:
         return _change(_in_json(value, wanted) or b"", wanted)
     return _row(key, value, wanted) if wanted.messages == "rows" else _change(value, wanted)
+
+
+def refusal_of(line: bytes, wanted: TopicEvents) -> UnreadableError | None:
+    """Why the key or value of a line's message cannot be written as JSON; None: it can, or is JSON already."""
+    found = _HEAD.match(line)
+    if found is None or wanted.as_json is None:
+        return None
+    key = None if found[4] is None else base64.b64decode(found[4])
+    data = key if found[5] == b"none" else _value_of(found, line)
+    try:
+        if data is not None:
+            wanted.as_json(data)
+    except UnreadableError as error:
+        return error
+    return None
+
+
+def _value_of(found: re.Match[bytes], line: bytes) -> bytes:
+    rest = line[found.end() : -1]
+    return rest if found[5] == b"value" else base64.b64decode(rest[1:-1])
 
 
 def _in_json(data: bytes | None, wanted: TopicEvents) -> bytes | None:

@@ -21,7 +21,17 @@ from streamhouse.errors import RowsLostError, SourceError
 from streamhouse.ingest.json_text import is_json
 from streamhouse.ingest.kafka_topic import Topic, TopicBounds
 from streamhouse.ingest.lines import Lines
-from streamhouse.ingest.topic_events import MessagePlace, TopicEvents, ends_in, event_of, line_of, mark_of, place_of
+from streamhouse.ingest.topic_events import (
+    MessagePlace,
+    TopicEvents,
+    ends_in,
+    event_of,
+    line_of,
+    mark_of,
+    place_of,
+    refusal_of,
+)
+from streamhouse.ingest.unreadable import UnreadableError
 from streamhouse.install.sync import only_writer, sync_folder
 from streamhouse.model.types import Frozen
 
@@ -81,6 +91,10 @@ class TopicLines:
     def place(self, number: int) -> MessagePlace | None:
         """Where the message of a line was; None: it has none."""
         return place_of(self._lines.read(number, number + 1)[0])
+
+    def refusal(self, number: int) -> UnreadableError | None:
+        """Why the message of a line cannot be read by its schema; None: it can, or has no schema."""
+        return refusal_of(self._lines.read(number, number + 1)[0], self._wanted)
 
 
 class TopicJournal:

@@ -335,6 +335,7 @@ def test_formats(tmp_path, type_, written, text, value):
         ({"comment": '"'}, "'comment' and 'quote' are both"),
         ({"decimal": ","}, "'decimal' and 'separator' are both ','"),
         ({"encoding": "cp1252"}, "option 'encoding' of files: 'cp1252' is none of utf-8, us-ascii"),
+        ({"encoding": "cp1250"}, "convert the file: iconv -f cp1250 -t utf-8 FILE > NEW"),
         ({"encoding": "utf-16", "multi_line": False}, "multi_line: true"),
         ({"date_format": "dd.mm.yyyy"}, "option 'date_format' of files: 'dd.mm.yyyy' needs one month"),
         ({"date_format": "QQ yyyy"}, "'QQ' in 'QQ yyyy' is not taken"),

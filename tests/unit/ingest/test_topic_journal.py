@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+from dataclasses import replace
 
 import pytest
 
@@ -12,6 +13,7 @@ from streamhouse.ingest.cdc_topic import CdcTopic
 from streamhouse.ingest.kafka_topic import TopicBounds
 from streamhouse.ingest.kinds import open_source
 from streamhouse.ingest.shapes import source_shape
+from streamhouse.ingest.unreadable import UnreadableError
 from streamhouse.model.flow import Source
 from streamhouse.model.plan import PlannedSource
 
@@ -393,3 +395,28 @@ def test_a_write_that_left_no_whole_line_begins_where_the_segment_before_ends(op
     assert rows(again) == named(n1="a", n2="b")
     assert topic.asked == [{0: (0, 2)}]
     assert last.read_bytes() == whole
+
+
+def test_a_message_that_its_schema_does_not_read_has_the_reason_of_that(opened, topic):
+    def as_json(data):
+        if data.startswith(b"\0"):
+            raise UnreadableError("schema", "the registry has no schema 9")
+        return data
+
+    topic.send("c", {"id": 1, "name": "a"})
+    topic.put(b"\0\0\0\0\x09\x02")
+    topic.put(b"\0\0\0\0\x09\n")  # a value with a line end is stored in another form
+    topic.put(None, key=b"\0\0\0\0\x09\x02")
+    for more in ({}, {"on_bad_rows": "dead_letter"}):
+        source = opened(**more)
+        source._journal._wanted = replace(source._journal._wanted, as_json=as_json, compacted=True)
+        end = source.available()
+        if more:
+            bad = source.bad_rows({}, end)
+            assert [one.reason for one in bad] == ["schema"] * len(bad)
+            assert {one.message for one in bad} == {"the registry has no schema 9"}
+            assert [json.loads(one.letter.context)["offset"] for one in bad][:2] == [1, 2]
+        else:
+            with pytest.raises(SourceError, match=r"offset 1 of .* cannot be read: the registry has no") as refused:
+                source.changes({}, end)
+            assert "dead_letter" in refused.value.hint
