@@ -68,7 +68,9 @@ def picked(bench: Bench) -> Block:
     add_conditions(bench, clauses)
     columns: tuple[Dimension, ...] = ()
     asked = bool({"if", "whether"} & set(bench.draft.words))  # "and if it was passed" shows it
-    shown = [*listed, *(noun for noun in bench.draft.nouns if asked or not noun.predicate)]
+    nouns = [noun for noun in bench.draft.nouns if asked or not noun.predicate]
+    shown = [*listed, *nouns, *(Noun(one) for one in bench.draft.shown)]
+    bench.shows = all(any(s.table == bench.base.name for s in one.senses) for one in bench.draft.shown)
     for noun in bench.draft.nouns:
         if noun.predicate and not asked:  # "that was delivered"
             places.contexts((noun.head, *noun.around))
@@ -76,6 +78,8 @@ def picked(bench: Bench) -> Block:
         found = [Dimension(name=scalar.column, of=scalar) for scalar in per]
         for noun in shown:
             placed = places.column(noun)
+            if placed.of == ColumnRef(column=time.name):
+                continue  # it is shown behind the others
             found.append(Dimension(name=unique_name(dimension_name(placed), found), of=places.use(placed)))
         found.append(Dimension(name=unique_name(time.name, found), of=ColumnRef(column=time.name)))
         columns = tuple(found)

@@ -6,6 +6,7 @@ rules that read the wish, so it is asked back.
 
 from collections.abc import Iterable, Iterator
 
+from streamhouse.planner.language.amounts_listed import total_or_each
 from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.draft import Noun
 from streamhouse.planner.language.levels import WHOLE_NAME
@@ -286,5 +287,6 @@ def said_twice(wish: AnsweredWish) -> Question | None:
 UNASKED = (
     total_of_rows, uncounted, different_ones, ranked_in_groups, total_of_what, numbers_of, one_row_or_all,
     rows_of_owners, counted_although_listed, across_things, count_of_one, bound_of_what, said_twice,
+    total_or_each,
 )  # fmt: skip
 """The checks, in the order in which they ask."""
