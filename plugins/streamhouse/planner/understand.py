@@ -38,6 +38,7 @@ from streamhouse.planner.language.people import named_people
 from streamhouse.planner.language.phrasing import rephrased
 from streamhouse.planner.language.place import NotPlacedError, UnclearError
 from streamhouse.planner.language.rates_of_pay import with_rates
+from streamhouse.planner.language.rates_of_flags import with_shares_of_flags
 from streamhouse.planner.language.reader import MEANINGFUL
 from streamhouse.planner.language.resolve import Failed, mentions_of, resolved
 from streamhouse.planner.language.roles import unseen
@@ -155,6 +156,7 @@ _OTHERWISE = (
     with_done_things,
     with_missing_rows,
     with_rates,
+    with_shares_of_flags,
     with_income,
     with_sums,
     with_totals,

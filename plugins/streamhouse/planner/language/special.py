@@ -78,10 +78,9 @@ def picked(bench: Bench) -> Block:
         found = [Dimension(name=scalar.column, of=scalar) for scalar in per]
         for noun in shown:
             placed = places.column(noun)
-            if placed.of == ColumnRef(column=time.name):
-                continue  # it is shown behind the others
             found.append(Dimension(name=unique_name(dimension_name(placed), found), of=places.use(placed)))
-        found.append(Dimension(name=unique_name(time.name, found), of=ColumnRef(column=time.name)))
+        if all(one.of != ColumnRef(column=time.name) for one in found):
+            found.append(Dimension(name=unique_name(time.name, found), of=ColumnRef(column=time.name)))
         columns = tuple(found)
     bench.filters += leftover_filters(bench)
     for scalar in per:
