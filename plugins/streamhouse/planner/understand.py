@@ -37,8 +37,8 @@ from streamhouse.planner.language.passed_over import passed_over
 from streamhouse.planner.language.people import named_people
 from streamhouse.planner.language.phrasing import rephrased
 from streamhouse.planner.language.place import NotPlacedError, UnclearError
-from streamhouse.planner.language.rates_of_pay import with_rates
 from streamhouse.planner.language.rates_of_flags import with_shares_of_flags
+from streamhouse.planner.language.rates_of_pay import with_rates
 from streamhouse.planner.language.reader import MEANINGFUL
 from streamhouse.planner.language.resolve import Failed, mentions_of, resolved
 from streamhouse.planner.language.roles import unseen

@@ -1,4 +1,4 @@
-"""Columns that a question behind the things asks for: "when it was placed", "whether it passed", "over which channel"."""
+"""Columns that a question behind the things asks for: "when it was placed", "whether it passed", "which channel"."""
 
 from streamhouse.planner.catalog import CatalogColumn, CatalogTable
 from streamhouse.planner.language.scope import TIMES, default_time

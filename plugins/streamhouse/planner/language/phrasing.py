@@ -166,7 +166,15 @@ _SLASHED = re.compile(r"\b(\d{1,2})/(\d{1,2})/(\d{4})\b")
 _DAY_FIRST = re.compile(r"\b(?:1[3-9]|2\d|3[01])/\d{1,2}/\d{4}\b")
 _ALL_TURNS = tuple(
     Turn(pattern, said)
-    for pattern, said in (_PERIOD_BY_PERIOD, *TURNS_OF_SPEECH, *TURNS_OF_REQUESTS, *TURNS_OF_ASKING, *_TURNS, *TURNS_OF_SHARES, *TURNS_OF_PATTERNS)
+    for pattern, said in (
+        _PERIOD_BY_PERIOD,
+        *TURNS_OF_SPEECH,
+        *TURNS_OF_REQUESTS,
+        *TURNS_OF_ASKING,
+        *_TURNS,
+        *TURNS_OF_SHARES,
+        *TURNS_OF_PATTERNS,
+    )
 )
 
 

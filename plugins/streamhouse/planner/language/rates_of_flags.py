@@ -56,7 +56,7 @@ def _is_participle(word: str) -> bool:
 
 
 def _tells(column: CatalogColumn, table: CatalogTable) -> bool:
-    """Whether a column says of each row whether something was done: yes or no, or a time that is empty if it was not."""
+    """Whether a column says whether something was done: yes or no, or a time that is empty if it was not."""
     empty = _MAY_BE_EMPTY.search(column.description.lower()) is not None
     if column.type == "boolean":
         return not empty

@@ -16,8 +16,8 @@ _ORDINARY = """number average total highest lowest between before after without 
 
 
 _SLIPS = {
-    "wich": "which", "whitch": "which", "whith": "with", "wiht": "with", "witht": "with", "teh": "the", "thier": "their",
-    "avarage": "average", "averege": "average", "untill": "until", "beetween": "between", "befor": "before",
+    "wich": "which", "whitch": "which", "whith": "with", "wiht": "with", "witht": "with", "teh": "the",
+    "thier": "their", "avarage": "average", "averege": "average", "untill": "until", "beetween": "between", "befor": "before",
     "evry": "every", "adn": "and", "taht": "that", "wher": "where",
 }  # fmt: skip
 """Frequent slips in words of the grammar, too short or too far away to be found by their letters."""

@@ -326,8 +326,8 @@ def _last_word(words: list[str], at: int, _answer: RequestParts) -> bool:
 
 _BEHIND = {
     "calendar": frozenset(GRAINS), "right": frozenset({"now"}), "together": frozenset({"with"}),
-    "over": frozenset({"each", "every", "which", "what"}), "within": frozenset({"each", "every"}), "out": frozenset({"on"}),
-    "one": frozenset({"figure"}), "across": frozenset({"all", "each", "every"}),
+    "over": frozenset({"each", "every", "which", "what"}), "within": frozenset({"each", "every"}),
+    "out": frozenset({"on"}), "one": frozenset({"figure"}), "across": frozenset({"all", "each", "every"}),
 }  # fmt: skip
 """Word → words behind it before which it says nothing."""
 

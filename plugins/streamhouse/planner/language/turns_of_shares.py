@@ -41,5 +41,8 @@ TURNS_OF_SHARES: tuple[tuple[str, str], ...] = (
     *(_did_often(verb, participle) for verb, participle in _IRREGULAR.items()),
     (rf"\bwhat {_PART} of {_ALL}{_THINGS} {_WE} ([a-z]+e){_BEHIND}", r"\1 of \2 that were \3d"),
     (rf"\bwhat {_PART} of {_ALL}{_THINGS} {_WE} ([a-z]+[bcdfghklmnpqrstvwxz])y{_BEHIND}", r"\1 of \2 that were \3ied"),
-    (rf"\bwhat {_PART} of {_ALL}{_THINGS} did (?:we|you|they|our [a-z]+) ([a-z]+(?<!e)(?<!y)){_BEHIND}", r"\1 of \2 that were \3ed"),
+    (
+        rf"\bwhat {_PART} of {_ALL}{_THINGS} did (?:we|you|they|our [a-z]+) ([a-z]+(?<!e)(?<!y)){_BEHIND}",
+        r"\1 of \2 that were \3ed",
+    ),
 )
