@@ -13,6 +13,8 @@ from streamhouse.planner.language.words import GRAINS, PARTICIPLES
 
 _MAY_BE_EMPTY = re.compile(r"\b(empty|null|missing|blank|unknown)\b")
 _NEXT = frozenset({"per", "by", "each", "every", ",", ".", "?", "!", ";", "%"})
+_PRICES = frozenset("pay charge hire rent lend book sell buy bill price tax call order work lease loan".split())
+"""Words before "rate" that say what somebody pays, or how fast something is."""
 _RATES = frozenset({"rate", "rates", "quota"})
 
 
@@ -20,7 +22,7 @@ def with_shares_of_flags(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[T
     """The tokens with "share of exams that were passed" for "pass rate", where one column alone says what is passed."""
     for at in range(1, len(tokens)):
         named = lexicon.mention(tokens, at - 1, 2)
-        if tokens[at].word not in _RATES or (named is not None and named.end > at):
+        if tokens[at].word not in _RATES or tokens[at - 1].word in _PRICES or (named is not None and named.end > at):
             continue
         found = _said(tokens[at - 1], lexicon)
         if found is None:

@@ -16,9 +16,9 @@ _ORDINARY = """number average total highest lowest between before after without 
 
 
 _SLIPS = {
-    "wich": "which", "whitch": "which", "whith": "with", "wiht": "with", "witht": "with", "teh": "the",
-    "thier": "their", "avarage": "average", "averege": "average", "untill": "until", "beetween": "between", "befor": "before",
-    "evry": "every", "adn": "and", "taht": "that", "wher": "where",
+    "wich": "which", "whitch": "which", "whith": "with", "wiht": "with", "witht": "with", "teh": "the", "adn": "and",
+    "thier": "their", "taht": "that", "wher": "where", "avarage": "average", "averege": "average", "untill": "until",
+    "beetween": "between", "befor": "before", "evry": "every",
 }  # fmt: skip
 """Frequent slips in words of the grammar, too short or too far away to be found by their letters."""
 
