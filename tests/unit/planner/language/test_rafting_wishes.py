@@ -55,6 +55,7 @@ ASKED = [
     "guides whose hired ended before May 2026",
     "first trip of every guide, with the beds",
     "for each camp, the trips",
+    "largest bills of each guide",
 ]
 
 SAID = [
