@@ -190,8 +190,9 @@ class PlaceFinder:
                 step.key and step.key.table == sense.table and sense.column in step.key.columns for step in chain
             ):
                 return True
-            if sense.kind == "column" and (sense.table, sense.column) == (placed.reach.table.name, placed.column.name):
-                return sense.quality >= NEARLY_NAME
+            own = (sense.table, sense.column) == (placed.reach.table.name, placed.column.name)
+            if sense.kind == "column" and own and sense.quality >= NEARLY_NAME:
+                return True
             target = placed.column.references
             if sense.kind == "table" and target and target[0] == sense.table:
                 return True
