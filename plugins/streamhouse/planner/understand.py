@@ -20,6 +20,7 @@ from streamhouse.planner.language.designators import with_plain_values
 from streamhouse.planner.language.done_things import with_done_things
 from streamhouse.planner.language.doubtful import doubt
 from streamhouse.planner.language.draft import Draft
+from streamhouse.planner.language.ends_of_validity import with_ends
 from streamhouse.planner.language.excused import restricts_rows, said_of_all
 from streamhouse.planner.language.grammar import read_wish
 from streamhouse.planner.language.how_much import with_sums
@@ -36,6 +37,7 @@ from streamhouse.planner.language.passed_over import passed_over
 from streamhouse.planner.language.people import named_people
 from streamhouse.planner.language.phrasing import rephrased
 from streamhouse.planner.language.place import NotPlacedError, UnclearError
+from streamhouse.planner.language.rates_of_flags import with_shares_of_flags
 from streamhouse.planner.language.rates_of_pay import with_rates
 from streamhouse.planner.language.reader import MEANINGFUL
 from streamhouse.planner.language.resolve import Failed, mentions_of, resolved
@@ -130,6 +132,7 @@ def _tokens(wish: str, lexicon: Lexicon, draft: Draft) -> tuple[Token, ...]:
     tokens, slips = respelled_words(read_options(tokenize(rephrased(plain_wish)), draft), lexicon)
     draft.assumptions += slips
     tokens = with_last_names(named_people(tokens, lexicon, draft), lexicon, draft)
+    tokens = with_ends(tokens, lexicon, draft)
     for said_otherwise in _OTHERWISE:
         tokens = said_otherwise(tokens, lexicon)
     return tokens
@@ -153,6 +156,7 @@ _OTHERWISE = (
     with_done_things,
     with_missing_rows,
     with_rates,
+    with_shares_of_flags,
     with_income,
     with_sums,
     with_totals,

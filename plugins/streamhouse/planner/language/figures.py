@@ -12,7 +12,7 @@ from streamhouse.planner.language.hints import hinted
 from streamhouse.planner.language.levels import COMMON_WORD, LAST_WORD, NEARLY_NAME, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Sense
 from streamhouse.planner.language.mentions import mentions_of
-from streamhouse.planner.language.named_measures import adds_up, folds_as, named_measure, says_number
+from streamhouse.planner.language.named_measures import adds_up, counts_things, folds_as, named_measure, says_number
 from streamhouse.planner.language.place import NotPlacedError, Placed, RefusedError, UnclearError, counts, is_participle
 from streamhouse.planner.language.scope import (
     TIMES,
@@ -312,7 +312,7 @@ def _bare(bench: Bench, figure: Figure, noun: Noun) -> Measure:
         placed = bench.places.column(noun, want="number")
         if _is_key(placed):
             raise NotPlacedError(noun.text)
-        if not adds_up(placed.column) and not _says_unit(noun):
+        if not (adds_up(placed.column) or counts_things(bench, noun, placed) or _says_unit(noun)):
             raise UnclearError(
                 f"which figure of '{noun.text}' do you want?", noun.text, (f"total {noun.text}", f"average {noun.text}")
             )

@@ -6,6 +6,7 @@ from streamhouse.planner.language.bench import Bench, unit_of_column
 from streamhouse.planner.language.conditions import leftover_filters
 from streamhouse.planner.language.draft import Bands, Group, Noun, Time
 from streamhouse.planner.language.levels import NAME_OR_DEED
+from streamhouse.planner.language.owners import with_owner
 from streamhouse.planner.language.place import NotPlacedError, Placed, RefusedError, UnclearError
 from streamhouse.planner.language.scope import TIMES, is_key_like, is_number, is_quantity, key_column
 from streamhouse.planner.language.times import time_column
@@ -67,7 +68,7 @@ def _column(bench: Bench, noun: Noun) -> str:
         bench.filters += leftover_filters(bench)
         places.note(noun.text, f"{bench.base.name}.{own}")
         return bench.dimension(own, ColumnRef(column=own))
-    placed = places.column(_as_own_column(bench, noun, own))
+    placed = places.column(with_owner(places, bench.draft, _as_own_column(bench, noun, own)))
     if placed.column.type in TIMES and placed.column.type != "date":
         raise NotPlacedError(noun.text, f"{placed.name} is a time: say per day, per month or another length")
     unit = unit_of_column(placed.column)

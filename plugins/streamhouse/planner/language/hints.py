@@ -36,6 +36,13 @@ def hinted(bench: Bench, hint: str, phrase: str) -> Placed:
 _SIZES = frozenset({"valuable", "largest", "biggest", "smallest", "highest", "lowest"})
 
 
+def size_of_rows(bench: Bench, hint: str, phrase: str) -> CatalogColumn | None:
+    """The only number of the base, an amount of money, that "the largest invoice of each client" goes by, else None."""
+    words = set(phrase.lower().split())
+    sized = (not hint and bool(_SIZES & words)) or (hint == "vague" and "valuable" in words)
+    return next(iter(_amounts(bench)), None) if sized else None
+
+
 def _amounts(bench: Bench) -> list[CatalogColumn]:
     """Numbers of the base, where all of them are one amount of money: the size of "the largest invoice"."""
     numbers = [one for one in bench.base.columns if is_quantity(one)]

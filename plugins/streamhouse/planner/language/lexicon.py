@@ -9,10 +9,10 @@ from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA
 
 from streamhouse.planner.catalog import Catalog, CatalogTable, ForeignKey
-from streamhouse.planner.language.levels import NAME, NEARLY_NAME, WHOLE_NAME
+from streamhouse.planner.language.levels import ANY_FORM, NAME, NEARLY_NAME, WHOLE_NAME
 from streamhouse.planner.language.senses import Entry, Sense, entity_of, less, senses_of, texts_of
 from streamhouse.planner.language.tokens import Token, form, stem, stems, words_of
-from streamhouse.planner.language.words import ROLE_WORDS, SOFT_SYNONYMS
+from streamhouse.planner.language.words import PARTICIPLES, ROLE_WORDS, SOFT_SYNONYMS
 
 _LONGEST = 6
 _AUXILIARIES = frozenset({"is", "are", "was", "were", "been", "be", "has", "have", "had", "being"})
@@ -146,11 +146,21 @@ class Lexicon:
             senses = self._pointed(piece) if pointed else self._senses(piece)
             if length > 1 and _CONNECTING & {piece[0].word, piece[-1].word} and not _is_whole(senses):
                 continue  # a part of a longer name, such as "revenue per" of revenue_per_household
+            if length > 1 and self._says_what_was_done(piece, senses):
+                continue
             if any(token.word == "per" for token in piece[1:-1]):
                 continue  # "revenue per household" groups; the measure of that name is asked about: see `rate`
             if senses:
                 return Mention(at, at + length, " ".join(t.text for t in piece), senses, tuple(t.word for t in piece))
         return None
+
+    def _says_what_was_done(self, piece: tuple[Token, ...], senses: tuple[Sense, ...]) -> bool:
+        """Whether rows with what was done are no measure of a similar name: "tickets sold" are no "ticket sales"."""
+        done = piece[-1].word in PARTICIPLES or piece[-1].word.endswith("ed")
+        if not done or not senses or any(s.kind != "measure" or s.quality >= ANY_FORM for s in senses):
+            return False
+        rows = self._senses(piece[:-1])
+        return any(sense.kind == "table" and sense.quality >= WHOLE_NAME for sense in rows)
 
     def _pointed(self, piece: tuple[Token, ...]) -> tuple[Sense, ...]:
         """Values with a point within, such as "Dr. Smith"."""

@@ -3,10 +3,11 @@
 from dataclasses import replace
 
 from streamhouse.planner.catalog import CatalogColumn, CatalogTable
+from streamhouse.planner.language.asked_columns import asks_column, column_asked, name_asked, picks_rows
 from streamhouse.planner.language.levels import ANY_FORM
 from streamhouse.planner.language.lexicon import Lexicon, Mention, Sense
 from streamhouse.planner.language.scope import TIMES, default_time, is_year, key_column
-from streamhouse.planner.language.tokens import Token, singular, stem, stems
+from streamhouse.planner.language.tokens import Token, singular
 
 _MARKS = frozenset({",", ";", ":", "-", "–", "?", "."})
 _JOINS = frozenset({",", "and", "&", "plus"})
@@ -17,7 +18,6 @@ _SHOWING = frozenset({"show", "list", "give", "showing", "including", "include",
                       "want"})  # fmt: skip
 _VERBS = frozenset({"show", "list", "give", "showing", "including", "display", "print", "return"})
 _KEY = frozenset({"number", "no", "id", "code", "key", "identifier"})
-_WHEN = frozenset({"it", "he", "she", "they", "we", "was", "were", "is", "are", "has", "have", "been", "had", "i"})
 _SORTS = frozenset({"type", "kind", "category"})
 _LABELS = frozenset({"name", "title", "number", "no", "code", "id", "label"})
 
@@ -36,7 +36,8 @@ def columns_behind(tokens: tuple[Token, ...], things: list[str], lexicon: Lexico
             begin += 1
         owned = begin < end and tokens[begin].word in _OWNERS
         items = _items(tokens[:end], begin, things, lexicon)
-        if items and (owned or opened & _VERBS or _is_list(tokens[at].word, opened, items, lexicon)):
+        asked = any(asks_column(tokens, item.start) or asks_column(tokens, item.start - 1) for item in items)
+        if items and (owned or asked or opened & _VERBS or _is_list(tokens[at].word, opened, items, lexicon)):
             return at, items
     return None
 
@@ -62,6 +63,7 @@ def _items(tokens: tuple[Token, ...], at: int, things: list[str], lexicon: Lexic
     while at < len(tokens):
         while at < len(tokens) and tokens[at].word in _ARTICLES:
             at += 1
+        at = name_asked(tokens, at)
         item = _item(tokens, at, things, lexicon)
         if item is None:
             return []
@@ -116,14 +118,8 @@ def _named(named: Mention, tables: list[CatalogTable]) -> tuple[Sense, ...]:
 def _by_sort(tokens: tuple[Token, ...], at: int, table: CatalogTable) -> tuple[CatalogColumn | None, int]:
     """The only column of a sort: "number", "name", "year", "date", and "when it was sold"; None: there is not one."""
     word = singular(tokens[at].word)
-    if word == "when":
-        end = at + 1
-        while end < len(tokens) and tokens[end].word in _WHEN:
-            end += 1
-        if end >= len(tokens):
-            return None, at
-        verb = stem(tokens[end].word)
-        return _only([c for c in table.columns if c.type in TIMES and verb in stems(c.name)]), end + 1
+    if word in {"when", "whether"}:
+        return column_asked(tokens, at, table)
     key = key_column(table)
     if word in _KEY and key is not None:
         return table.column(key), at + 1
@@ -135,7 +131,8 @@ def _by_sort(tokens: tuple[Token, ...], at: int, table: CatalogTable) -> tuple[C
         return _only([c for c in table.columns if c.name.split("_")[-1] in _SORTS and c.type == "string"]), at + 1
     if word in {"date", "time"}:
         times = [c for c in table.columns if c.type in TIMES]
-        return (_only(times) or (default_time(table) if word == "time" else None)), at + 1
+        own = default_time(table) if word == "time" or picks_rows(tokens) else None
+        return (_only(times) or own), at + 1
     return None, at
 
 

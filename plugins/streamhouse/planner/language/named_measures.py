@@ -5,10 +5,11 @@ import re
 from streamhouse.planner.catalog import CatalogColumn
 from streamhouse.planner.language.bench import Bench, unit_of_column
 from streamhouse.planner.language.draft import Noun
-from streamhouse.planner.language.levels import ENDING, LAST_WORD
+from streamhouse.planner.language.levels import ANY_FORM, ENDING, LAST_WORD
 from streamhouse.planner.language.lexicon import Sense
-from streamhouse.planner.language.place import UnclearError
-from streamhouse.planner.language.tokens import stems
+from streamhouse.planner.language.place import Placed, UnclearError
+from streamhouse.planner.language.scope import is_quantity
+from streamhouse.planner.language.tokens import singular, stems
 from streamhouse.planner.language.words import ADDITIVE, NOT_ADDITIVE
 
 _ADDITIVE = frozenset(stem for word in ADDITIVE for stem in stems(word))
@@ -47,6 +48,24 @@ def adds_up(column: CatalogColumn) -> bool:
     if words & _ADDITIVE:
         return True
     return column.unit in {"pieces", "units", "items", "count"} or bool(unit and unit.measures in {"money", "energy"})
+
+
+_MARKS = frozenset(
+    """star point degree year age percent score floor level rank grade class mark place season minute hour second day
+    week month""".split()
+)
+
+
+def counts_things(bench: Bench, noun: Noun, placed: Placed) -> bool:
+    """Whether a number says how many of something each event had, so that people add it up: "adults per route"."""
+    column, words = placed.column, noun.head.words
+    whole = column.type in {"smallint", "int", "bigint"} and not column.values and is_quantity(column)
+    if placed.of.role or bench.base.event_time is None or not whole or not words or column.unit:
+        return False
+    plurals = {part for part in column.name.split("_") if singular(part) != part}
+    named = any(one.table == bench.base.name and one.column == column.name and one.quality >= ANY_FORM
+                for one in noun.head.of_kind("column"))  # fmt: skip
+    return named and singular(words[-1]) != words[-1] and bool({singular(one) for one in plurals} - _MARKS)
 
 
 def says_number(noun: Noun) -> bool:

@@ -55,7 +55,8 @@ def nested_or_not(bench: Bench, figure: Figure) -> Figure:
         )
         rows = bench.places.is_base(figure.noun.head) and (not numbers or is_id(numbers[0]))
         plain_rows = rows and not counted and (sense is None or counts(bench.places.scope, sense))
-        if plain_rows and figure.function in {"max", "min"} and _single(figure.noun):
+        sized = bool(_SIZES & set(figure.phrase.lower().split()))  # "the largest orders of each customer" count none
+        if plain_rows and figure.function in {"max", "min"} and (sized or _single(figure.noun)):
             raise UnclearError(f"'{figure.phrase}': by which figure?", figure.phrase)  # "the largest order"
         if plain_rows and figure.unit is not None and figure.unit.measures != "fraction":
             return replace(figure, hint=_HINT_OF.get(figure.unit.measures, "long"))  # "average purchase in dollars"
@@ -72,6 +73,9 @@ def nested_or_not(bench: Bench, figure: Figure) -> Figure:
                 )
             return replace(figure, inner=figure.near, near=())
     return figure
+
+
+_SIZES = frozenset({"largest", "biggest", "smallest"})
 
 
 def _better_column(bench: Bench, group: Noun) -> bool:

@@ -17,6 +17,8 @@ FRESH = (
     "with at most", "delayed by at most", "every", "current to within", "up to date to within", "with a latency of",
     "with a lag of at most", "lagging at most", "fresh to", "fresh every", "refreshed within", "available within",
     "within", "fresh", "older than", "not later than", "no later than", "visible within", "with a latency under",
+    "refresh it every", "refresh this every", "refresh that every", "refresh them every", "update it every",
+    "update this every", "update that every", "update them every", "refreshed at least every", "renewed every",
     "with a lag of", "lag at most", "behind at most", "recomputed every", "delivered within", "delivered every",
 )  # fmt: skip
 AFTER_FRESH = ("old", "late", "behind", "of delay", "delay", "at the latest", "lag", "behind the source", "of lag",
@@ -60,7 +62,7 @@ def _cut(tokens: tuple[Token, ...], start: int, end: int) -> tuple[Token, ...]:
 
 
 _BEFORE_FRESH = frozenset(
-    "data results result that is are be kept keep it must should rows table the a never always".split()
+    "data results result that is are be kept keep it must should rows table the a never always please".split()
 )
 
 

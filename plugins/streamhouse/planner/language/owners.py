@@ -1,14 +1,17 @@
 """Whose value or group it is: "engines of each station" are grouped by the station of the engine, not of its driver."""
 
-from streamhouse.planner.language.draft import Draft
+from dataclasses import replace
+
+from streamhouse.planner.language.draft import Draft, Noun
 from streamhouse.planner.language.levels import NEARLY_NAME
 from streamhouse.planner.language.lexicon import Mention
 from streamhouse.planner.language.mentions import mentions_of
-from streamhouse.planner.language.place import Placed, PlaceFinder, UnclearError
+from streamhouse.planner.language.place import CLOSE, Placed, PlaceFinder, UnclearError
 from streamhouse.planner.language.scope import spoken
 
 _BETWEEN = frozenset("of from at in the each every a an our all".split())
 _BEHIND = frozenset("of from at in".split())
+_BEFORE_GROUPS = _BETWEEN | {"per"}
 
 
 def one_meant(places: PlaceFinder, draft: Draft, value: Mention, near: list[Placed], cues: tuple[str, ...]) -> Placed:
@@ -23,6 +26,35 @@ def one_meant(places: PlaceFinder, draft: Draft, value: Mention, near: list[Plac
         choices = [f"{one} '{placed.value}'" for one, placed in zip(_told_apart(places, near), near, strict=True)]
         raise UnclearError(f"'{value.text}' may mean {' or '.join(choices)}: which one?", value.text, choices)
     return near[0]
+
+
+def with_owner(places: PlaceFinder, draft: Draft, group: Noun) -> Noun:
+    """A group of which several places are as good, with the thing whose group it is: "engines of each station".
+
+    It is the thing right before the words, or the one that a ranking is about: "for each station, the engine with …".
+    """
+    found = places.columns(group) if not group.around else []
+    near = [one for one in found if one.cost - found[0].cost < CLOSE]
+    if len(near) < 2 or places.directed(near, group.cues):
+        return group
+    target = draft.best.target.head if draft.best is not None and isinstance(draft.best.target, Noun) else None
+    for owner in (_right_before(draft, group.head), target):
+        if owner is None:
+            continue
+        tables = {s.table for s in owner.of_kind("table") if s.quality >= NEARLY_NAME} - {places.scope.base.name}
+        over = [one for one in near if one.reach.table.name in tables]
+        if len(over) == 1 and over[0].of.role:
+            places.assume(f"'{group.text}' is {places.called(over[0])}")
+            return replace(group, around=(owner,))
+    return group
+
+
+def _right_before(draft: Draft, mention: Mention) -> Mention | None:
+    """The thing right before the words of a group: "engines" of "engines of each station"."""
+    start = mention.start
+    while start and draft.said[start - 1 : start] and draft.said[start - 1] in _BEFORE_GROUPS:
+        start -= 1
+    return next((one for one in mentions_of(draft) if one.end == start and one is not mention), None)
 
 
 def _told_apart(places: PlaceFinder, near: list[Placed]) -> list[str]:

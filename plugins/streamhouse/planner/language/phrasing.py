@@ -7,6 +7,7 @@ from streamhouse.planner.language.lazy_patterns import Turn
 from streamhouse.planner.language.turns_of_asking import TURNS_OF_ASKING
 from streamhouse.planner.language.turns_of_patterns import TURNS_OF_PATTERNS
 from streamhouse.planner.language.turns_of_requests import TURNS_OF_REQUESTS
+from streamhouse.planner.language.turns_of_shares import TURNS_OF_SHARES
 from streamhouse.planner.language.turns_of_speech import TURNS_OF_SPEECH
 
 _QUOTED = re.compile(r"(\"[^\"]*\"|“[^”]*”|(?<!\w)'[^']*'(?!\w))")
@@ -36,6 +37,7 @@ _FIGURE = r"(?:amounts?|numbers?|sums?|totals?|figures?|counts?)"
 
 _NO_DEED = r"(?:is|are|was|were|be|been|has|have|had|with|for|of|to|by|there|or|and|but|if|than)"
 
+_PERIOD_BY_PERIOD = (r"\b(day|week|month|quarter|year|hour) by \1\b", r"per \1")
 _TURNS: tuple[tuple[str, str], ...] = (
     (r"\bstill ([a-z]+) (?:with|for|at|in) us\b", "still with us"),
     # what is said behind the wish
@@ -58,7 +60,6 @@ _TURNS: tuple[tuple[str, str], ...] = (
     (r"\bw/(?= )", "with"),
     (r",? \b([a-z]+(?: [a-z]+)?) [x×] ([a-z]+)(?=[.!?]*\s*$)", r" by \1 and \2"),
     (r"\b(?:(?:right|just) now|at the moment|at present|these days|as of (?:now|today)|at this moment)\b", "now"),
-    (r"\b(day|week|month|year|hour) by \1\b", r"per \1"),
     (r"\b(?:because of|due to|owing to|on account of)\b", "for"),
     (r"\b(?:incl\.|inc\.)(?= )", "including"),
     (r"\bwhat part of (?=(?:the |our |all )?[a-z]+)", "what share of "),
@@ -165,7 +166,15 @@ _SLASHED = re.compile(r"\b(\d{1,2})/(\d{1,2})/(\d{4})\b")
 _DAY_FIRST = re.compile(r"\b(?:1[3-9]|2\d|3[01])/\d{1,2}/\d{4}\b")
 _ALL_TURNS = tuple(
     Turn(pattern, said)
-    for pattern, said in (*TURNS_OF_SPEECH, *TURNS_OF_REQUESTS, *TURNS_OF_ASKING, *_TURNS, *TURNS_OF_PATTERNS)
+    for pattern, said in (
+        _PERIOD_BY_PERIOD,
+        *TURNS_OF_SPEECH,
+        *TURNS_OF_REQUESTS,
+        *TURNS_OF_ASKING,
+        *_TURNS,
+        *TURNS_OF_SHARES,
+        *TURNS_OF_PATTERNS,
+    )
 )
 
 

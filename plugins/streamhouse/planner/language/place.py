@@ -19,7 +19,8 @@ from streamhouse.planner.language.tokens import singular, stem, stems
 from streamhouse.planner.language.words import DIRECTIONS, PARTICIPLES
 from streamhouse.planner.request import ColumnRef, Reading
 
-_CLOSE = 0.75  # costs that differ less are as good as equal
+CLOSE = 0.75
+"""Costs that differ less are as good as equal."""
 _TEN = 10.0
 
 
@@ -189,6 +190,9 @@ class PlaceFinder:
                 step.key and step.key.table == sense.table and sense.column in step.key.columns for step in chain
             ):
                 return True
+            own = (sense.table, sense.column) == (placed.reach.table.name, placed.column.name)
+            if sense.kind == "column" and own and sense.quality >= NEARLY_NAME:
+                return True
             target = placed.column.references
             if sense.kind == "table" and target and target[0] == sense.table:
                 return True
@@ -196,7 +200,7 @@ class PlaceFinder:
 
     def _decided(self, noun: Noun, found: list[Placed]) -> Placed:
         best = found[0]
-        rivals = [one for one in found[1:] if one.cost - best.cost < _CLOSE]
+        rivals = [one for one in found[1:] if one.cost - best.cost < CLOSE]
         if rivals:
             choices = [self.called(one) for one in (best, *rivals)]
             raise UnclearError(f"'{noun.text}' may mean {_or(choices)}: which one?", noun.text, choices)

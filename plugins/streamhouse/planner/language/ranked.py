@@ -6,7 +6,7 @@ from streamhouse.planner.language.bench import Bench
 from streamhouse.planner.language.draft import Best, Figure, Noun, Time
 from streamhouse.planner.language.figures import measured
 from streamhouse.planner.language.grouped import dimension_of
-from streamhouse.planner.language.hints import hinted
+from streamhouse.planner.language.hints import hinted, size_of_rows
 from streamhouse.planner.language.levels import NEARLY_NAME
 from streamhouse.planner.language.lexicon import entity_of
 from streamhouse.planner.language.named_measures import adds_up
@@ -116,7 +116,7 @@ def _by(bench: Bench, best: Best, listed: Listed) -> str:
     if len(figures) == 1 and not figures[0].window:
         return measured(bench, figures[0])
     if best.hint == "rows":
-        if not _says_rows(bench):
+        if not _says_rows(bench, best):
             raise UnclearError(
                 f"'{best.phrase}': by the number of what?",
                 best.phrase,
@@ -124,7 +124,20 @@ def _by(bench: Bench, best: Best, listed: Listed) -> str:
             )
         bench.places.assume(f"'{best.phrase}' goes by the number of rows of {bench.base.name}")
         return bench.measure(Measure(name="row_count"))
+    size = _size(bench, best)
+    if size is not None:
+        return size
     raise UnclearError(f"'{best.phrase}': by which figure?", best.phrase, _figures(bench, best))
+
+
+def _size(bench: Bench, best: Best) -> str | None:
+    """The measure that "the 3 largest invoices of each client" go by, where each row is one and has one amount."""
+    named = isinstance(best.target, Noun) and bench.places.is_base(best.target.head)
+    column = size_of_rows(bench, best.hint, best.phrase) if named and len(bench.base.primary_key) == 1 else None
+    if column is None:
+        return None
+    bench.places.assume(f"'{best.phrase}' goes by {bench.base.name}.{column.name}")
+    return bench.measure(Measure(name=column.name, function="sum", of=ColumnRef(column=column.name), unit=column.unit))
 
 
 def _no_amount_meant(bench: Bench, by: Figure) -> None:
@@ -145,8 +158,15 @@ def _no_amount_meant(bench: Bench, by: Figure) -> None:
         )
 
 
-def _says_rows(bench: Bench) -> bool:
-    """Whether something else in the wish names the rows to count."""
+def _says_rows(bench: Bench, best: Best) -> bool:
+    """Whether something else in the wish names the rows to count; "of tickets" behind what is ranked does, too."""
+    target = best.target
+    if isinstance(target, Noun):
+        around = [one for one in target.around if any(s.quality >= NEARLY_NAME for s in one.of_kind("table"))]
+        words = target.head.words
+        named = "of" in words and stems(words[-1])[-1] in stems(entity_of(bench.base))
+        if named or any(bench.places.is_base(one) for one in around):
+            return True
     return any(bench.places.is_base(noun.head) for noun in bench.draft.nouns)
 
 

@@ -51,21 +51,32 @@ def read_best(reader: Reader) -> Best | None:
     if target is None and count is not None and reader.head is not None:
         target = reader.head
         reader.draft.nouns = [noun for noun in reader.draft.nouns if noun != target]
-    if target is None or (isinstance(target, Noun) and count is None and _is_number(target, word)):
+    value = isinstance(target, Noun) and count is None and _is_number(target, word)
+    if target is None or (value and hint != "rows"):
         reader.at = start
         return None
-    many = isinstance(target, Noun) and singular(target.head.words[-1] if target.head.words else "") != (
-        target.head.words[-1] if target.head.words else "")  # fmt: skip
+    many = isinstance(target, Noun) and _is_plural(target.head.words)
     certain = word not in _UNCERTAIN and word not in {"most", "least", "highest", "largest", "biggest", "lowest",
                                                       "smallest", "greatest"}  # fmt: skip
     best = Best(
         count or 1, descending, target, hint=hint, ties=count is None, certain=certain, phrase=reader.text(start)
     )
     thing = target.text if isinstance(target, Noun) else target.phrase
-    if count is None and many and word in _UNCERTAIN:
+    if count is None and many and (word in _UNCERTAIN or value):
         reader.draft.questions.append((f"how many of '{reader.text(start)}' do you want?", reader.text(start),
-                                       tuple(f"{word} {n} {thing}" for n in (5, 10))))  # fmt: skip
+                                       tuple(_counted_choices(reader.text(start), word, thing))))  # fmt: skip
     return _by(reader, best, start)
+
+
+def _is_plural(words: tuple[str, ...]) -> bool:
+    """Whether a name says several: "towns", and "types of town"."""
+    named = words[: words.index("of")] if "of" in words else words
+    return bool(named) and singular(named[-1]) != named[-1]
+
+
+def _counted_choices(said: str, word: str, thing: str) -> list[str]:
+    """What may be answered to "how many": "top 5 towns", "5 most frequent towns"."""
+    return [f"{word} {n} {thing}" if said == f"{word} {thing}" else f"{n} {said}" for n in (5, 10)]
 
 
 def _is_number(noun: Noun, word: str) -> bool:

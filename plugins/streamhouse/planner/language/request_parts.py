@@ -40,6 +40,11 @@ class RequestParts:
         return found
 
     @cached_property
+    def keys(self) -> set[str]:
+        """Columns by which other tables are reached."""
+        return {column for block in self.blocks for join in block.joins for column in join.on}
+
+    @cached_property
     def derived(self) -> set[str]:
         """Kinds of the numbers that are made of measures."""
         return {one.kind for block in self.blocks for one in block.derived}

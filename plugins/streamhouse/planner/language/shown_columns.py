@@ -102,10 +102,11 @@ def _columns_before(
 
 
 def _opener(tokens: tuple[Token, ...]) -> int:
-    words = [token.word for token in tokens[:3]]
+    begin = int(bool(tokens) and tokens[0].word == "please")
+    words = [token.word for token in tokens[begin : begin + 3]]
     for opener in _OPENERS:
         if words[: len(opener)] == opener:
-            return len(opener)
+            return begin + len(opener)
     return 0
 
 
@@ -141,7 +142,9 @@ def _lists(tokens: tuple[Token, ...], begin: int, things: Mention, columns: list
     word = things.words[-1]
     if len(columns) == 1 and all(token.kind == "symbol" for token in tokens[things.end :]) and _several(columns[0]):
         return False  # "districts of our branches": each district once
-    if singular(word) == word or (begin and tokens[0].word in {"list", "show", "display", "print", "find", "return"}):
+    if singular(word) == word or (
+        begin and {token.word for token in tokens[:2]} & {"list", "show", "display", "print", "find", "return"}
+    ):
         return True
     catalog = lexicon.catalog.tables
     for one in columns:

@@ -66,24 +66,30 @@ def picked(bench: Bench) -> Block:
     if having:
         raise NotPlacedError(having[0].phrase)
     add_conditions(bench, clauses)
-    columns: tuple[Dimension, ...] = ()
     asked = bool({"if", "whether"} & set(bench.draft.words))  # "and if it was passed" shows it
-    shown = [*listed, *(noun for noun in bench.draft.nouns if asked or not noun.predicate)]
+    nouns = [noun for noun in bench.draft.nouns if asked or not noun.predicate]
+    shown = [*listed, *nouns, *(Noun(one) for one in bench.draft.shown)]
+    bench.shows = all(any(s.table == bench.base.name for s in one.senses) for one in bench.draft.shown)
     for noun in bench.draft.nouns:
         if noun.predicate and not asked:  # "that was delivered"
             places.contexts((noun.head, *noun.around))
-    if shown:
-        found = [Dimension(name=scalar.column, of=scalar) for scalar in per]
-        for noun in shown:
-            placed = places.column(noun)
-            found.append(Dimension(name=unique_name(dimension_name(placed), found), of=places.use(placed)))
-        found.append(Dimension(name=unique_name(time.name, found), of=ColumnRef(column=time.name)))
-        columns = tuple(found)
+    columns = _columns(bench, shown, per, time) if shown else ()
     bench.filters += leftover_filters(bench)
     for scalar in per:
         leave_out_empty(bench, scalar)
     block = build_block(bench, columns)
     return block.model_copy(update={"pick": Pick(per=tuple(per), by=ColumnRef(column=time.name), last=pick.last)})
+
+
+def _columns(bench: Bench, shown: list[Noun], per: list[ColumnRef], time: CatalogColumn) -> tuple[Dimension, ...]:
+    """What is shown of each row: its key, the nouns, and the time that it is picked by."""
+    found = [Dimension(name=scalar.column, of=scalar) for scalar in per]
+    for noun in shown:
+        placed = bench.places.column(noun)
+        found.append(Dimension(name=unique_name(dimension_name(placed), found), of=bench.places.use(placed)))
+    if all(one.of != ColumnRef(column=time.name) for one in found):
+        found.append(Dimension(name=unique_name(time.name, found), of=ColumnRef(column=time.name)))
+    return tuple(found)
 
 
 def _ordering(bench: Bench) -> CatalogColumn | None:

@@ -15,6 +15,14 @@ _ORDINARY = """number average total highest lowest between before after without 
     shorter least greater smaller""".split()
 
 
+_SLIPS = {
+    "wich": "which", "whitch": "which", "whith": "with", "wiht": "with", "witht": "with", "teh": "the", "adn": "and",
+    "thier": "their", "taht": "that", "wher": "where", "avarage": "average", "averege": "average", "untill": "until",
+    "beetween": "between", "befor": "before", "evry": "every",
+}  # fmt: skip
+"""Frequent slips in words of the grammar, too short or too far away to be found by their letters."""
+
+
 def respelled_words(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[tuple[Token, ...], list[str]]:
     """The tokens with misspelled ordinary words put right, and what was assumed.
 
@@ -22,6 +30,11 @@ def respelled_words(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[tuple[
     """
     found, assumed = list(tokens), []
     for at, token in enumerate(tokens):
+        slip = _SLIPS.get(token.word) if token.kind == "word" and token.word not in lexicon.vocabulary else None
+        if slip is not None and (token.stem,) not in lexicon.entries:
+            found[at] = replace(token, word=slip, stem=stem(slip))
+            assumed.append(f"'{token.text}' is read as '{slip}'")
+            continue
         if token.kind != "word" or len(token.word) < 5 or not token.word.isalpha() or (token.text[0].isupper() and at):
             continue
         if token.word in FILLERS or token.word in _ORDINARY or token.word in lexicon.vocabulary:

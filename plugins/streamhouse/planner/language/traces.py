@@ -69,7 +69,7 @@ _BEGINS = _OF_RESULTS | STARTERS | {"of", "for", "with"}
 
 def options_said(request: Request) -> frozenset[str]:
     """Words for what a Request says of its result: how fresh it is, its layer, its name."""
-    said = f"{_FRESHNESS} {_LENGTHS}" if request.freshness is not None else ""
+    said = f"{_FRESHNESS} {_LENGTHS} keep kept" if request.freshness is not None else ""
     said += f" layer {request.layer.value} put store save" if request.layer is not None else ""
     if request.name is not None:
         said += f" call called name named under save store put result table {request.name.replace('_', ' ')}"
@@ -96,7 +96,10 @@ _SCALES = tuple(map(Decimal, ("1", "100", "0.01", "1000", "0.001", "60", "3600",
 
 
 def _is_deed(word: str, answer: RequestParts) -> bool:
-    """Whether a verb says what each row of a table that is read is there for: "sold" of sales, or their time."""
+    """Whether a verb says what each row of a table that is read is there for: "sold" of sales, or their time.
+
+    Or it says by which key others are reached: "led", where that is the number of the leader.
+    """
     used, lexicon = answer.used, answer.used.lexicon
     nouns = [sense for noun in VERB_NOUNS.get(stem(word), ()) for sense in lexicon.meanings(stems(noun))]
     if any(sense.kind in {"table", "measure"} and sense.table in used.tables for sense in nouns):
@@ -104,7 +107,11 @@ def _is_deed(word: str, answer: RequestParts) -> bool:
     times = [
         sense for sense in lexicon.meanings((stem(word),)) if sense.kind == "column" and sense.table in used.tables
     ]
-    return any(lexicon.catalog.tables[sense.table].event_time == sense.column for sense in times)
+    if any(lexicon.catalog.tables[sense.table].event_time == sense.column for sense in times):
+        return True
+    verb = stem(word)
+    doers = {f"{verb}{ending}" for ending in ("er", "r", "or")}
+    return verb != word and any(doers & set(column.split("_")) for column in answer.keys)
 
 
 def _is_doer(words: list[str], at: int, answer: RequestParts) -> bool:
@@ -319,8 +326,8 @@ def _last_word(words: list[str], at: int, _answer: RequestParts) -> bool:
 
 _BEHIND = {
     "calendar": frozenset(GRAINS), "right": frozenset({"now"}), "together": frozenset({"with"}),
-    "over": frozenset({"each", "every"}), "within": frozenset({"each", "every"}), "out": frozenset({"on"}),
-    "one": frozenset({"figure"}), "across": frozenset({"all", "each", "every"}),
+    "over": frozenset({"each", "every", "which", "what"}), "within": frozenset({"each", "every"}),
+    "out": frozenset({"on"}), "one": frozenset({"figure"}), "across": frozenset({"all", "each", "every"}),
 }  # fmt: skip
 """Word → words behind it before which it says nothing."""
 

@@ -6,11 +6,13 @@ rules that read the wish, so it is asked back.
 
 from collections.abc import Iterable, Iterator
 
+from streamhouse.planner.language.amounts_listed import total_or_each
 from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.draft import Noun
 from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Mention
 from streamhouse.planner.language.mentions import tables_named
+from streamhouse.planner.language.shares_of_what import part_or_whole, time_of_part
 from streamhouse.planner.language.tokens import Token, singular
 from streamhouse.planner.language.words import AGGREGATES, COMPARATIVES, SUPERLATIVES
 from streamhouse.planner.request import ColumnRef, Condition, Dimension, Measure, Question
@@ -286,5 +288,6 @@ def said_twice(wish: AnsweredWish) -> Question | None:
 UNASKED = (
     total_of_rows, uncounted, different_ones, ranked_in_groups, total_of_what, numbers_of, one_row_or_all,
     rows_of_owners, counted_although_listed, across_things, count_of_one, bound_of_what, said_twice,
+    total_or_each, part_or_whole, time_of_part,
 )  # fmt: skip
 """The checks, in the order in which they ask."""

@@ -26,3 +26,26 @@ def test_choices_that_nothing_decides_differ():
     [question] = understand("number of tours from Eastgate", YARD).questions
     assert len(set(question.choices)) == 2
     assert all("Eastgate" in choice for choice in question.choices)
+
+
+def test_a_verb_may_say_by_which_key_others_are_reached():
+    walks = catalog(
+        table("ods.people", ["person_no"], None, ["person_no:i", "grade:s"], values={"grade": {"ranger": ["rangers"]}}),
+        table(
+            "ods.walks",
+            ["walk_no"],
+            "held_at",
+            ["walk_no:i", "leader_no:i>ods.people.person_no;who led it", "held_at:t"],
+        ),
+    )
+    found = compact(understand("walks led by rangers per month", walks))
+    assert "where person.grade = ranger; by month(held_at); get count(*)" in found
+    assert understand("walks painted by rangers per month", walks).request is None
+
+
+def test_a_group_belongs_to_the_thing_before_it_and_to_the_one_that_is_ranked():
+    assert "by van.depot_id" in compact(understand("tours of vans per depot", YARD))
+    assert "by driver.depot_id, driver_id" in compact(
+        understand("for each depot, the driver with the most tours", YARD)
+    )
+    assert understand("number of tours per depot", YARD).request is None

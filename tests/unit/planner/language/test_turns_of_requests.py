@@ -29,11 +29,13 @@ READ = [
     ("support", "Count the number of tickets", "dwd.tickets; get count(*)"),
     ("energy", "maximum and minimum number of people of households", "ods.households; get max(people), min(people)"),
     ("club", "players who still work here", "ods.players; where moved_on is null"),
+    ("club", "players by role, without those who have left", "ods.players; where moved_on is null; by position; get count(*)"),
     ("club", "How many of our players are still with us, by role?", "ods.players; where moved_on is null; by position; get count(*)"),
 ]  # fmt: skip
 
 SAID = [
     ("boats that we still use, by kind", "boats that are still with us, by kind"),
+    ("boats except those that left in May", "boats except those that left in May"),
     ("boats that still wait", "boats that still wait"),
     ("tell the average of May when asked", "tell the average of May when asked"),
     ("fares in Lisbon versus fares in Porto, per week", "fares, Lisbon vs Porto, per week"),

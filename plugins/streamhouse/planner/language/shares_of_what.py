@@ -1,0 +1,47 @@
+"""Shares of which a condition may restrict the part, or the whole: "share of checks that were passed in factories"."""
+
+from streamhouse.planner.language.answered_wish import AnsweredWish
+from streamhouse.planner.language.lexicon import Mention
+from streamhouse.planner.language.words import PARTICIPLES
+from streamhouse.planner.request import ColumnRef, Condition, Cut, Question
+
+_PLACES = frozenset({"for", "in", "at", "from", "on"})
+_ARTICLES = frozenset({"the", "our", "a", "an"})
+
+
+def part_or_whole(wish: AnsweredWish) -> Question | None:
+    """A value behind what is true of the part, and that only the part has: is the whole restricted, too?"""
+    measures = {one.name: one for one in wish.block.measures}
+    for one in wish.block.derived:
+        part, whole = measures.get(one.of), measures.get(one.to or "")
+        if one.kind != "ratio" or part is None or whole is None or len(part.where) < len(whole.where) + 2:
+            continue
+        value = next((mention for mention in wish.mentions if _behind_deed(wish, mention)), None)
+        if value is not None:
+            text = f"'{value.text}': a share of all rows, or only of those of {value.text}?"
+            return Question(text=text, phrase=value.text)
+    return None
+
+
+def time_of_part(wish: AnsweredWish) -> Question | None:
+    """Periods of a time that only the part of a share has: "refund rate per month" by the month of the refund."""
+    cuts = [one.of.of for one in wish.block.dimensions if isinstance(one.of, Cut)]
+    parts = {one.of for one in wish.block.derived if one.kind == "ratio"}
+    for measure in wish.block.measures:
+        for one in measure.where if measure.name in parts else ():
+            if isinstance(one, Condition) and one.operator == "is not null" and one.left in cuts:
+                name = one.left.column if isinstance(one.left, ColumnRef) else measure.name
+                text = f"{wish.base.name}.{name} is empty for the others: which time counts for the periods?"
+                return Question(text=text, phrase=name.replace("_", " "))
+    return None
+
+
+def _behind_deed(wish: AnsweredWish, mention: Mention) -> bool:
+    """Whether a mention is a value behind what was done: "passed in | factories"."""
+    at = mention.start
+    while at and wish.tokens[at - 1].word in _ARTICLES:
+        at -= 1
+    if not mention.of_kind("value") or at < 2 or wish.tokens[at - 1].word not in _PLACES:
+        return False
+    done = wish.tokens[at - 2].word
+    return done.endswith("ed") or done in PARTICIPLES
