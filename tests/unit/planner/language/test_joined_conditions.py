@@ -116,3 +116,13 @@ def test_who_names_the_table_with_some_of_the_rows_means_it():
     assert compact(understand("finished per court", with_played("number of sets; empty if nobody came"))).startswith(
         "dwd.finished"
     )
+
+
+def test_of_two_tables_the_refusal_is_about_the_one_with_the_column_that_the_wish_names():
+    known = catalog(
+        table("ods.parcels", ["parcel_id"], "posted_at", ["parcel_id:i", "posted_at:t|posted", "sent_at:t|sent"]),
+        table("dwd.answered_parcels", ["parcel_id"], "posted_at",
+              ["parcel_id:i>ods.parcels.parcel_id", "posted_at:t|posted", "minutes:f"], synonyms=["parcels"]),
+    )  # fmt: skip
+    found = understand("parcels sent before 1 March 2024 and after 1 May 2024", known)
+    assert found.refusal == "sent_at cannot be both since 2024-05-02 and before 2024-03-01"
