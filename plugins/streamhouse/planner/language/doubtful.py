@@ -26,6 +26,7 @@ from streamhouse.planner.language.doubtful_things import (
 from streamhouse.planner.language.doubtful_times import period_left_out, starts_then, time_or_value
 from streamhouse.planner.language.doubtful_verbs import deed_without_rows
 from streamhouse.planner.language.draft import Draft, Noun, When
+from streamhouse.planner.language.foreign_money import foreign_money
 from streamhouse.planner.language.levels import LAST_WORD, WHOLE_NAME
 from streamhouse.planner.language.named_rows import names_rows
 from streamhouse.planner.language.namesakes import one_of_several_measures
@@ -206,7 +207,7 @@ _CHECKS = (
     deed_without_rows,
     restricted_whole, joined_deeds, starts_then, time_or_value,
     among_rows, measured_twice,
-    unnamed_money, percent_of_count, days_of_things, flag_first,
+    foreign_money, unnamed_money, percent_of_count, days_of_things, flag_first,
     *UNASKED,
     *TWO_READINGS,
 )  # fmt: skip
