@@ -26,6 +26,6 @@ def foreign_money(wish: AnsweredWish) -> Question | None:
 
 
 def _currencies(table: CatalogTable) -> set[str]:
-    units = [unit_of(one.unit) for one in (*table.columns, *table.measures.values()) if one.unit]
-    units += [unit_of_name(column.name) for column in table.columns]
+    said = [*(one.unit for one in table.columns), *(one.unit for one in table.measures.values())]
+    units = [*(unit_of(unit) for unit in said if unit), *(unit_of_name(column.name) for column in table.columns)]
     return {unit.name for unit in units if unit is not None and unit.name in _CURRENCIES}
