@@ -43,6 +43,7 @@ SETS = (
     "eighteenth",
     "nineteenth",
     "twentieth",
+    "twentyfirst",
     "held",
 )
 BLIND = "blind"  # scored only when it is asked for, so that nobody sees its failures by accident

@@ -205,9 +205,21 @@ def _written(
     check_build(app, proposal, environment)
     written = asking.write(app.project, proposal, target, trial=trial, say=say_stage)
     proposal = Proposals(app.project).get(proposal.id).proposal
-    if environment is not None and proposal.flow and build_in(app, proposal.flow, environment):
-        proposal = proposal.model_copy(update={"commands": after_build(proposal, environment)})
+    if environment is not None and proposal.flow:
+        built = build_in(app, proposal.flow, environment)
+        commands = after_build(proposal, environment) if built else before_build(proposal)
+        proposal = proposal.model_copy(update={"commands": commands})
     return proposal, written
+
+
+def before_build(proposal: "Proposal") -> tuple[str, ...]:
+    """What to type next where no environment was built: the flow must run before something can be built beside it."""
+    commands = (f"streamhouse run {proposal.flow} --once" if _applies(one) else one for one in proposal.commands)
+    return tuple(dict.fromkeys(commands))
+
+
+def _applies(command: str) -> bool:
+    return command.startswith("streamhouse apply ") and " --env " in command
 
 
 def after_build(proposal: "Proposal", environment: str) -> tuple[str, ...]:
@@ -225,7 +237,8 @@ def build_in(app: App, flow: str, environment: str) -> bool:
 
     for one in compared(app, flow):
         if one.applied is None:
-            say_stage(f"{flow} was never run, so nothing serves beside which an environment could be built")
+            why = f"{flow} was never run, so nothing serves beside which an environment could be built"
+            say_stage(f"{why}; run it: streamhouse run {flow} --once")
         elif one.is_change or one.differs:
             build(app.project, one, environment, whoami(), say=say_stage)
             say_stage(f"{flow}: built in {environment}; let it serve: streamhouse env promote {flow} {environment}")

@@ -228,7 +228,7 @@ class Derived(ResultColumn):
     of: str
     to: str | None = None
     per: tuple[str, ...] = ()
-    periods: int = Field(default=1, ge=1)
+    periods: int = Field(default=1, ge=1, le=100_000)
     percent: bool = False
     per_many: int = Field(default=1, ge=1)
     fold: Literal["avg", "sum"] = "avg"

@@ -3,7 +3,10 @@
 Pure and deterministic: equal wishes over equal catalogs are read alike. What has no place is named, never guessed.
 """
 
+import re
 from collections.abc import Iterator
+
+from pydantic import ValidationError
 
 from streamhouse.errors.base import printable
 from streamhouse.model.types import format_duration
@@ -31,6 +34,7 @@ from streamhouse.planner.language.lexicon import Lexicon, Mention, lexicon_of
 from streamhouse.planner.language.money_of_rows import with_income
 from streamhouse.planner.language.most_done import with_most_of
 from streamhouse.planner.language.net import lost
+from streamhouse.planner.language.no_such_day import no_such_day
 from streamhouse.planner.language.nouns_of_times import with_done_moments
 from streamhouse.planner.language.options import read_options
 from streamhouse.planner.language.passed_over import passed_over
@@ -70,14 +74,24 @@ def understand(wish: str, catalog: Catalog) -> Understood:
     Returns:
         A Request, or questions, or a refusal that names the words without a place and what comes nearest.
     """
-    lexicon = lexicon_of(catalog)
+    try:
+        return _escaped(_best(wish, lexicon_of(catalog)))
+    except (ArithmeticError, ValidationError):  # "since 9999-12-31" has no day behind it, "over 0 weeks" no row
+        numbers = " or ".join(f"'{one}'" for one in dict.fromkeys(_NUMBER.findall(wish)))
+        return _escaped(Understood(refusal=f"a number, date or time is too small or too large: {numbers or wish}"))
+
+
+_NUMBER = re.compile(r"-?\d[\w.,:-]*\w|-?\d")
+
+
+def _best(wish: str, lexicon: Lexicon) -> Understood:
     missing = ""
     for found, draft in _readings(wish, lexicon):
         if found.request is not None:
             missing = passed_over(wish, found, draft.unread, lexicon, lambda other: next(_readings(other, lexicon))[0])
         if found.request is None or not missing:
-            return _escaped(found)
-    return _escaped(Understood(refusal=_no_place(missing)))
+            return found
+    return Understood(refusal=_no_place(missing))
 
 
 def _escaped(found: Understood) -> Understood:
@@ -95,7 +109,7 @@ def _readings(wish: str, lexicon: Lexicon) -> Iterator[tuple[Understood, Draft]]
     The first is the one with the columns that it begins with apart from their things; the last takes it as it is.
     """
     draft = Draft()
-    refusal = screened(wish) or impossible(wish)
+    refusal = screened(wish) or impossible(wish) or no_such_day(wish)
     tokens = () if refusal else _tokens(wish, lexicon, draft)
     if not tokens:
         yield Understood(refusal=refusal or "the wish is empty"), draft

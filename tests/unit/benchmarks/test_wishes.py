@@ -36,6 +36,7 @@ HOSTILE = Wish.model_validate(
         ("eighteenth", 66, {"nursery", "shelter", "windfarm"}),
         ("nineteenth", 69, {"ferry"}),
         ("twentieth", 70, {"firebrigade"}),
+        ("twentyfirst", 81, {"bloodbank", "chess"}),
     ],
 )
 def test_a_set_to_develop_on_has_its_schemas_and_a_part_to_refuse(name, count, schemas):

@@ -110,11 +110,23 @@ def test_exit_codes(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["proposals", "nothing", "--project", str(shop)]) == 4
 
 
-def test_the_next_step_for_an_environment(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_next_step_for_an_environment_of_a_flow_that_never_ran_is_to_run_it(
+    shop: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert _run(shop, REQUEST, "--write", "--env", "dev") == 0
-    shown = capsys.readouterr().out
-    assert "streamhouse apply shop --env dev" in shown
-    assert "streamhouse plan shop\n" in shown
+    captured = capsys.readouterr()
+    assert "streamhouse run shop --once" in captured.out
+    assert "--env dev" not in captured.out
+    assert "streamhouse plan shop\n" in captured.out
+    assert "shop was never run" in captured.err
+    assert "run it: streamhouse run shop --once" in captured.err
+
+
+def test_the_next_step_before_files_are_written_names_the_environment(
+    shop: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    request = ask(Project.at(shop), "w", options=Options(build_in="dev", examples=False), request=REQUEST)
+    assert "streamhouse apply shop --env dev" in request.commands
 
 
 def test_action_new(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -38,6 +38,13 @@ def test_its_definitions_are_sound(tmp_path):
     assert {use.flow for name in registry.actions for use in registry.used_by(name)} == {"orders"}
 
 
+@pytest.mark.parametrize("wish", ["revenue per product and day", "pieces per day", "top 3 products by revenue"])
+def test_the_first_wishes_over_a_new_project_are_answered(tmp_path, capsys, wish):
+    write_project(tmp_path)
+    assert main(["ask", wish, "--no-examples", "--project", str(tmp_path)]) == 0
+    assert "next:" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_every_template_is_a_sound_project(tmp_path, capsys, name):
     assert main(["init", str(tmp_path / "new"), "--template", name]) == 0

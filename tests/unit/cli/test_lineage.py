@@ -78,7 +78,8 @@ measures: {revenue: {sql: SUM(amount_cents) / 100, unit: USD}}
 def test_lineage_and_action_show_tell_what_is_meant(project, capsys):
     file = project / "actions/clean_orders.sql"
     text = file.read_text()
-    lines = [line for line in text.splitlines(keepends=True) if not line.startswith("description:")]
+    meant = ("description:", "measures:", "  revenue:", "  pieces:")
+    lines = [line for line in text.splitlines(keepends=True) if not line.startswith(meant)]
     at = next(number for number, line in enumerate(lines) if line.startswith("inputs:"))
     file.write_text("".join([*lines[:at], MEANING, *lines[at:]]))
     found = links(capsys, "dwd.orders")["meaning"]

@@ -493,15 +493,15 @@ def test_an_edit_that_waits_is_a_badge_of_its_flow(client, project, state):
 
 
 def test_the_page_tells_what_a_table_and_an_action_mean(client, project):
-    assert client.get("/api/tables/dwd.orders").json()["meaning"]["measures"] == []
-    file = project.root / "actions/clean_orders.sql"
+    assert client.get("/api/tables/dws.revenue_by_product").json()["meaning"]["measures"] == []
+    file = project.root / "actions/revenue_by_product.sql"
     text = file.read_text()
     file.write_text(
-        text.replace("\ninputs:", "\nmeasures: {revenue: {sql: SUM(amount_cents) / 100, unit: USD}}\ninputs:", 1)
+        text.replace("\ninputs:", "\nmeasures: {revenue: {sql: SUM(revenue_cents) / 100, unit: USD}}\ninputs:", 1)
     )
-    measure = {"name": "revenue", "sql": "SUM(amount_cents) / 100", "unit": "USD", "description": "", "synonyms": []}
-    assert client.get("/api/tables/dwd.orders").json()["meaning"]["measures"] == [measure]
-    assert client.get("/api/actions/clean_orders").json()["meaning"]["measures"] == [measure]
+    measure = {"name": "revenue", "sql": "SUM(revenue_cents) / 100", "unit": "USD", "description": "", "synonyms": []}
+    assert client.get("/api/tables/dws.revenue_by_product").json()["meaning"]["measures"] == [measure]
+    assert client.get("/api/actions/revenue_by_product").json()["meaning"]["measures"] == [measure]
 
 
 def metrics_of(client, span="1h"):

@@ -320,7 +320,7 @@ def _with_more(reader: Reader, clause: Is, start: int) -> Clause:
     values = list(clause.values)
     others: list[Clause] = []
     both = anded = False
-    said = start > 0 and reader.tokens[start - 1].word in _SAYING
+    said = _is_said(reader, start)
     while True:
         back = reader.at
         joiner = reader.take(", or", ", and", "or", "and", "nor", ",", "/")
@@ -364,6 +364,17 @@ def _with_more(reader: Reader, clause: Is, start: int) -> Clause:
     whole = replace(clause, values=tuple(values), phrase=reader.text(start), both=both and several)
     whole = replace(whole, said=said and anded and several)
     return Either((whole, *others)) if others else whole
+
+
+def _is_said(reader: Reader, start: int) -> bool:
+    """Whether "are" stands before a value, or before the values that "and" joins to it: "are open and late"."""
+    filters = reader.draft.filters if reader.local is None else reader.local
+    last = filters[-1] if filters else None
+    if start > 1 and reader.tokens[start - 1].word == "and" and isinstance(last, Is) and not last.negated:
+        begin = start - 1 - len(last.phrase.split())
+        if begin > 0 and reader.text(begin, start - 1) == last.phrase:
+            start = begin
+    return start > 0 and reader.tokens[start - 1].word in _SAYING
 
 
 _SAYING = frozenset({"is", "are", "was", "were", "be", "been", "being", "got", "gets", "get"})

@@ -17,9 +17,11 @@ from streamhouse.planner.language.draft import (
     Lasting,
     Noun,
     Time,
+    When,
 )
 from streamhouse.planner.language.grouping import read_groups
 from streamhouse.planner.language.levels import WHOLE_NAME
+from streamhouse.planner.language.lexicon import Mention
 from streamhouse.planner.language.numbered import read_numbered
 from streamhouse.planner.language.periods import read_period
 from streamhouse.planner.language.reader import Reader, is_done
@@ -100,18 +102,29 @@ def read_timed_rule(reader: Reader) -> bool:
     start = reader.at
     if reader.word() in {"and", "or"} and read_period(reader.tokens, reader.at + 1):
         reader.at += 1
+    verb = _verb_before(reader)
     named = reader.mention()
     period = read_period(reader.tokens, reader.at)
     whole = named is not None and period is not None and named.end - reader.at == period[1]
     if whole and named is not None and named.best >= WHOLE_NAME and named.of_kind("column", "measure", "table"):
         reader.at = start
         return False  # "nights and revenue", where nights are counted
-    clause = read_when(reader)
+    clause = read_when(reader, verb)
     if clause is None:
         reader.at = start
         return False
     reader.keep(clause)
     return True
+
+
+def _verb_before(reader: Reader) -> Mention | None:
+    """The verb of the time that "and" joins to this one: "sent after 1 March and before 1 May"."""
+    filters = reader.draft.filters if reader.local is None else reader.local
+    last = filters[-1] if filters else None
+    if not isinstance(last, When) or last.of is None or reader.word(-1) not in {"and", "but"}:
+        return None
+    begin = reader.at - 1 - len(last.phrase.split())
+    return last.of if begin >= 0 and reader.text(begin, reader.at - 1) == last.phrase else None
 
 
 def read_compared_rule(reader: Reader) -> bool:

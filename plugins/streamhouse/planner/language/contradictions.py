@@ -43,7 +43,7 @@ def _of(filters: tuple[Filter, ...]) -> str:
         since = max((one.since for one in spans if one.since), default=datetime.min)
         until = min((one.until for one in spans if one.until), default=datetime.max)
         if since >= until:
-            return f"no row can be both since {since:%Y-%m-%d} and before {until:%Y-%m-%d}"
+            return f"{_name(spans[0].of)} cannot be both since {since:%Y-%m-%d} and before {until:%Y-%m-%d}"
         found = _months(filters, spans[0].of, since, until)
         if found:
             return found

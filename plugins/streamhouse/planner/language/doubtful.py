@@ -26,7 +26,8 @@ from streamhouse.planner.language.doubtful_things import (
 from streamhouse.planner.language.doubtful_times import period_left_out, starts_then, time_or_value
 from streamhouse.planner.language.doubtful_verbs import deed_without_rows
 from streamhouse.planner.language.draft import Draft, Noun, When
-from streamhouse.planner.language.levels import LAST_WORD
+from streamhouse.planner.language.foreign_money import foreign_money
+from streamhouse.planner.language.levels import LAST_WORD, WHOLE_NAME
 from streamhouse.planner.language.named_rows import names_rows
 from streamhouse.planner.language.namesakes import one_of_several_measures
 from streamhouse.planner.language.narrow_tables import narrow_table
@@ -73,16 +74,28 @@ def _unnamed_time(wish: AnsweredWish) -> Question | None:
     """
     senses = [s for one in wish.mentions for s in one.senses if s.kind == "column" and s.quality >= LAST_WORD]
     named = {(sense.table, sense.column) for sense in senses}
+    within = _named_within(wish)
     beside = any(isinstance(one, Related) for one in wish.block.filters)
     for column, filters in _times(wish.block):
         table = wish.scope.reaches[column.role].table
         known = {table.event_time, *table.primary_key, *(set(GRAINS) - ADVERB_GRAINS)}
-        others = {one.name for one in table.columns if one.type in TIMES and (table.name, one.name) in named}
-        if (table.name, column.column) in named or (column.column in known and not (others or (beside and filters))):
+        others = {one.name for one in table.columns if one.type in TIMES and (table.name, one.name) in named | within}
+        if (table.name, column.column) in named | within or (
+            column.column in known and not (others or (beside and filters))
+        ):
             continue
         name = f"{table.name}.{column.column}"
         return Question(text=f"which time counts: {name}, or one of something else?", phrase="", choices=(name,))
     return None
+
+
+def _named_within(wish: AnsweredWish) -> set[tuple[str, str]]:
+    """Columns that a word of the name of a measure names: of "dues paid per month" the day of payment."""
+    lexicon = wish.scope.lexicon
+    measures = [one for one in wish.mentions if one.of_kind("measure") and one.end - one.start > 1]
+    words = (lexicon.mention(wish.tokens, at, 1) for one in measures for at in range(one.start, one.end))
+    found = [sense for word in words if word is not None for sense in word.of_kind("column")]
+    return {(sense.table, sense.column) for sense in found if sense.quality >= WHOLE_NAME}
 
 
 def _times(block: Block) -> Iterator[tuple[ColumnRef, bool]]:
@@ -194,7 +207,7 @@ _CHECKS = (
     deed_without_rows,
     restricted_whole, joined_deeds, starts_then, time_or_value,
     among_rows, measured_twice,
-    unnamed_money, percent_of_count, days_of_things, flag_first,
+    foreign_money, unnamed_money, percent_of_count, days_of_things, flag_first,
     *UNASKED,
     *TWO_READINGS,
 )  # fmt: skip

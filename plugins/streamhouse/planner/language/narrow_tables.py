@@ -21,6 +21,7 @@ from streamhouse.sql.dialect import parse_query, render
 
 _OF_SINGLE_ROWS = frozenset({"avg", "min", "max", "median", "stddev"})
 _SUMS = (exp.Sum, exp.Count)
+_EMPTY = "empty"  # as in "moves: empty if the game was not played": a row without a value is right, and is a row
 
 
 def narrow_table(wish: AnsweredWish) -> Question | None:
@@ -56,8 +57,8 @@ def table_with_all_rows(base: CatalogTable, draft: Draft, found: Shaped) -> str:
     ):
         return ""
     whole = catalog.tables[base.upstream[0]]
-    ends = {one.name for one in whole.columns if one.type in TIMES} - {whole.event_time}
-    if not ends & _never_null(action.sql) or whole.layer is base.layer:
+    states = {one.name for one in whole.columns if one.type in TIMES or _EMPTY in one.description.lower()}
+    if not (states - {whole.event_time, *whole.primary_key}) & _never_null(action.sql) or whole.layer is base.layer:
         return ""
     columns = {one.name for one in whole.columns}
     text = found.block.model_dump_json()

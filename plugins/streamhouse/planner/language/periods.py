@@ -168,6 +168,10 @@ def _listed_weekdays(tokens: Tokens, at: int, start: int) -> Found | None:
     return (Period(grain=Grain.DAY_OF_WEEK, calendar=tuple(sorted(set(days)))), start - at) if days else None
 
 
+_MOST = 1_000_000
+_MOST_YEARS = 9_999
+
+
 def _last(tokens: Tokens, at: int) -> Found | None:
     start = at + phrase_at(
         tokens,
@@ -193,6 +197,9 @@ def _last(tokens: Tokens, at: int) -> Found | None:
     if grain is None or grain.comes_again:
         return None
     end = start + 2 + length - at
+    most = _MOST_YEARS if grain is Grain.YEAR else _MOST
+    if number and not 1 <= number[0] <= most:
+        return Period(unclear=f"a time has 1 to {most:,} {grain}s, and not {number[0]:f}: how many?"), end
     if number:
         return Period(within=int(number[0]), grain=grain), end
     if word_at(tokens, start + 2) in {"of", "in"} or start_word in {"recent", "latest"}:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from streamhouse.planner.check_repeats import repeated_sum
 from streamhouse.planner.language.draft import Compared, Draft, Figure
-from streamhouse.planner.language.levels import ANY_FORM
+from streamhouse.planner.language.levels import ANY_FORM, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon, Mention
 from streamhouse.planner.language.listed_things import check_conditions_shared, check_listed, check_weighed
 from streamhouse.planner.language.mentions import mentions_of
@@ -44,7 +44,7 @@ def resolved(draft: Draft, lexicon: Lexicon) -> Shaped | Failed:
     if not found:
         if not failed:
             return Failed("", NotPlacedError("", "nothing in it names a table, a column or a value"))
-        return min(failed, key=lambda one: (one[0], one[1].base))[1]
+        return min(failed, key=lambda one: (one[0], -_columns_said(one[1], mentions), one[1].base))[1]
     found.sort(key=lambda one: (one.cost, one.bench.base.name))
     whole = _whole_of(found, failed, mentions, lexicon)
     if whole is not None:
@@ -61,6 +61,13 @@ def _all_rows_first(found: list[Shaped], draft: Draft) -> list[Shaped]:
         return found
     shape.bench.places.assume(f"all rows of {whole} count, and not only those that {part.name} has")
     return [shape, *(one for one in found if one is not shape)]
+
+
+def _columns_said(one: Failed, mentions: list[Mention]) -> int:
+    """How many words of a wish name columns of the base that cannot meet it: of two bases, the wish is about that."""
+    if not isinstance(one.error, RefusedError):
+        return 0
+    return sum(any(s.table == one.base and s.quality >= WHOLE_NAME for s in m.of_kind("column")) for m in mentions)
 
 
 def _over(base: str, draft: Draft, lexicon: Lexicon, mentions: list[Mention]) -> Shaped:

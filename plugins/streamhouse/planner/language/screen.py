@@ -45,12 +45,17 @@ _OPINION = re.compile(
 _QUOTED = re.compile(r""""[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|(?<!\w)'[^']*'(?!\w)|(?<!\w)‘[^’]*’(?!\w)|`[^`]*`""")
 
 
+def unquoted(wish: str) -> str:
+    """A wish with an ellipsis in place of each text in quotation marks, which may say anything."""
+    return _QUOTED.sub('"…"', wish)
+
+
 def screened(wish: str) -> str:
     """Why a wish is no request for data that can be planned, naming the words; empty: it may be one.
 
     Text in quotation marks is a value, and may say anything; the words around it are looked at.
     """
-    wish = _QUOTED.sub('"…"', wish)
+    wish = unquoted(wish)
     for pattern, why in (
         (_ORDERS, "'{}' is an instruction; a wish only describes data to read"),
         (_SQL, "'{}' looks like SQL; write the wish in plain words"),

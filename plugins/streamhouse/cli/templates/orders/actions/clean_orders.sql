@@ -7,6 +7,9 @@ inputs:
 params:
   min_quantity: {type: int, default: 1, description: lines with fewer pieces are dropped}
 output: {event_time: ordered_at}
+measures:                         # what `streamhouse ask` computes for these words
+  revenue: {sql: SUM(amount_cents) / 100, unit: USD, synonyms: [sales, turnover]}
+  pieces: {sql: SUM(quantity), synonyms: [items, quantity sold]}
 examples:
   - given:
       orders:
