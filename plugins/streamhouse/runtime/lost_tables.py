@@ -20,10 +20,11 @@ from streamhouse.model.version import table_name
 from streamhouse.project.desired import desired_plans
 from streamhouse.project.project import Project
 from streamhouse.runtime.cold import cold_reader
-from streamhouse.runtime.stores import ProjectLedger, warm_reader
+from streamhouse.runtime.stores import warm_reader
 from streamhouse.services.layout import ServicesFolder
 from streamhouse.services.services import Services
 from streamhouse.stores.base import LakeStore, NeedsSparkError, NotedStore, Store
+from streamhouse.stores.ledger import Ledger, NoLedger
 from streamhouse.stores.mark import lost_copy_as
 
 if TYPE_CHECKING:
@@ -108,12 +109,18 @@ def lost_tables(project: Project, state: "StateStore | None") -> SeenLosses:
     if not plans:
         return SeenLosses()
     found = SeenLosses()
+    together = None if state is None else state.stored_tables.together()
     with ExitStack() as stack:
-        stores = _readable(project, {table for plan in plans.values() for table in _tiers(plan)}, found.unseen, stack)
+        tiers = {table for plan in plans.values() for table in _tiers(plan)}
+        stores = _readable(project, tiers, found.unseen, stack, together or NoLedger())
         epochs: EpochKnowledge = _NoEpochs() if state is None else state
         for flow, plan in plans.items():
             try:
-                found.lost.extend(_of_flow(project, plan, stores, epochs))
+                lost = list(_of_flow(project, plan, stores, epochs))
+                if lost and together is not None:  # or it was dropped since the records were read
+                    together.renew()
+                    lost = list(_of_flow(project, plan, stores, epochs))
+                found.lost.extend(lost)
                 # Of a flow that runs, tables may have gone on since the look at its record.
                 is_at_rest = flow not in known or not isinstance(stores.get(Tier.HOT), NotedStore)
                 if is_at_rest and not found.of([flow]).lost:
@@ -175,7 +182,9 @@ def _has_data(project: Project) -> bool:
     return any(_has_files(place) for place in places)
 
 
-def _readable(project: Project, tiers: set[Tier], unseen: dict[Tier, str], stack: ExitStack) -> "dict[Tier, Store]":
+def _readable(
+    project: Project, tiers: set[Tier], unseen: dict[Tier, str], stack: ExitStack, ledger: Ledger
+) -> "dict[Tier, Store]":
     """The tiers that can be read as they lie there, or answer; why the others cannot."""
     found: dict[Tier, Store] = {}
     if Tier.HOT in tiers:
@@ -183,7 +192,7 @@ def _readable(project: Project, tiers: set[Tier], unseen: dict[Tier, str], stack
             unseen[Tier.HOT] = "others run it"
         else:
             try:
-                found[Tier.HOT] = _hot(project)
+                found[Tier.HOT] = _hot(project, ledger)
                 stack.callback(found[Tier.HOT].close)
             except StreamhouseError as error:
                 unseen[Tier.HOT] = f"{error.code} {error.message}"
@@ -196,7 +205,7 @@ def _readable(project: Project, tiers: set[Tier], unseen: dict[Tier, str], stack
         elif tier is Tier.COLD and project.settings.cold.catalog is not None:
             unseen[tier] = "it is in a catalog"
         else:
-            reader = warm_reader(project) if tier is Tier.WARM else cold_reader(project)
+            reader = warm_reader(project, ledger) if tier is Tier.WARM else cold_reader(project, ledger)
         if reader is not None:
             stack.callback(reader.close)
             found[tier] = cast("Store", reader)  # the half of one that reads
@@ -205,9 +214,9 @@ def _readable(project: Project, tiers: set[Tier], unseen: dict[Tier, str], stack
     return found
 
 
-def _hot(project: Project) -> Store:
+def _hot(project: Project, ledger: Ledger) -> Store:
     """The hot tier of a project, or what its folders tell while it does not run."""
-    ledger, endpoints = ProjectLedger(project), Services(project.root).status().endpoints
+    endpoints = Services(project.root).status().endpoints
     if endpoints is None:
         from streamhouse.stores.fluss.at_rest import FlussAtRest
 
