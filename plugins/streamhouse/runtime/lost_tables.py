@@ -89,7 +89,9 @@ class _NoEpochs:
         return None
 
 
-def lost_tables(project: Project, state: "StateStore | None") -> SeenLosses:
+def lost_tables(
+    project: Project, state: "StateStore | None", desired: Mapping[str, FlowPlan] | None = None
+) -> SeenLosses:
     """What the records of a project say together of its tables; starts and changes nothing.
 
     Tables in an object store, or of a Fluss that others run, are not looked at.
@@ -97,6 +99,7 @@ def lost_tables(project: Project, state: "StateStore | None") -> SeenLosses:
     Args:
         project: Whose.
         state: Its state store; None: there is none.
+        desired: Flow → its plan, as the files have it, of those that matter; None: the files are read.
     """
     known: dict[str, FlowPlan] = {}
     with suppress(StreamhouseError):  # a version whose plans this one cannot read
@@ -105,7 +108,7 @@ def lost_tables(project: Project, state: "StateStore | None") -> SeenLosses:
     has_data = _has_data(project)
     if has_data:
         with suppress(StreamhouseError):  # a file is wrong
-            plans = {**desired_plans(project), **known}
+            plans = {**(desired_plans(project) if desired is None else desired), **known}
     if not plans:
         return SeenLosses()
     found = SeenLosses()
