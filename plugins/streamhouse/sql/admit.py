@@ -191,7 +191,7 @@ _OTHER_NAMES = {"regexp": 1, "rlike": 1, "regexp_like": 1, "try_parse_url": 2}
 """Functions for which the parser has no class of its own → the first argument that is given."""
 
 _BUILT_IN = "only functions built into Spark can be used that compute with values"
-_INSTEAD = {"collate": "leave COLLATE out; compare or group by lower(…) where the case of letters is to make no difference"}
+_INSTEAD = {"collate": "leave COLLATE out; compare or group by lower(…) where case makes no difference"}
 
 
 def process_words(tree: exp.Expr, columns: Collection[str]) -> Iterator[Refused]:
