@@ -28,6 +28,7 @@ from streamhouse.stores.ledger import Ledger, NoLedger
 from streamhouse.stores.mark import lost_copy_as
 
 if TYPE_CHECKING:
+    from streamhouse.state.known_tables import KnownTogether
     from streamhouse.state.records import EpochRecord
     from streamhouse.state.store import StateStore
 
@@ -119,11 +120,7 @@ def lost_tables(
         epochs: EpochKnowledge = _NoEpochs() if state is None else state
         for flow, plan in plans.items():
             try:
-                lost = list(_of_flow(project, plan, stores, epochs))
-                if lost and together is not None:  # or it was dropped since the records were read
-                    together.renew()
-                    lost = list(_of_flow(project, plan, stores, epochs))
-                found.lost.extend(lost)
+                found.lost.extend(_sure(project, plan, stores, epochs, together))
                 # Of a flow that runs, tables may have gone on since the look at its record.
                 is_at_rest = flow not in known or not isinstance(stores.get(Tier.HOT), NotedStore)
                 if is_at_rest and not found.of([flow]).lost:
@@ -140,6 +137,24 @@ def lost_tables(
 
 def _tiers(plan: FlowPlan) -> set[Tier]:
     return {tier for table in plan.tables.values() for tier in table.tiers.present}
+
+
+def _sure(
+    project: Project,
+    plan: FlowPlan,
+    stores: Mapping[Tier, Store],
+    epochs: EpochKnowledge,
+    together: "KnownTogether | None",
+) -> Iterator[LostTables]:
+    """As `_of_flow`; where something is lost, by records that are read again: a table may have been dropped since."""
+    found = _of_flow(project, plan, stores, epochs)
+    first = next(found, None)
+    if first is not None and together is not None:
+        together.renew()
+        found = _of_flow(project, plan, stores, epochs)
+    elif first is not None:
+        yield first
+    yield from found
 
 
 def _of_flow(
