@@ -48,7 +48,7 @@ def plan(context: click.Context, flow: str | None, explain: bool) -> None:
     """
     app: App = context.obj
     found = compared(app, flow)
-    lost = _lost(app, [difference.plan.flow for difference in found])
+    lost = _lost(app, {difference.plan.flow: difference.plan for difference in found})
     if app.as_json:
         app.output.models({"flows": [_document(d, lost, explain=explain) for d in found]})
     else:
@@ -66,13 +66,13 @@ def plan(context: click.Context, flow: str | None, explain: bool) -> None:
         context.exit(CHANGES)
 
 
-def _lost(app: App, flows: list[str]) -> "SeenLosses":
+def _lost(app: App, plans: "dict[str, FlowPlan]") -> "SeenLosses":
     """What these flows lost."""
     from streamhouse.runtime.lost_tables import lost_tables
 
     state = app.project.existing_state()
     with state or nullcontext():
-        return lost_tables(app.project, state).of(flows)
+        return lost_tables(app.project, state, plans).of(set(plans))
 
 
 def compared(app: App, flow: str | None) -> "list[PlanComparison]":

@@ -12,10 +12,11 @@ from sqlglot import exp
 from sqlglot.errors import ParseError, SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
-from streamhouse.errors import Location, SqlSyntaxError, UntypedColumnError, did_you_mean
+from streamhouse.errors import Location, SqlSyntaxError, StrategyError, UntypedColumnError, did_you_mean
 from streamhouse.registry.declared import SIMPLE_TYPES
 from streamhouse.sql import dialect
 from streamhouse.sql.arity import miscounts
+from streamhouse.sql.ctes import LEVELS, NO_RECURSION
 from streamhouse.sql.header import place_in
 from streamhouse.sql.scopes import is_aggregate
 
@@ -32,6 +33,7 @@ _WRITTEN_AS = {
     "FROM": "write SELECT before FROM; what stands behind |> are parts of a SELECT",
     "VALUES": "write SELECT * FROM VALUES …",
 }
+_DEPTH = ["MAX", "RECURSION", "LEVEL"]
 _TEMPLATE_TOKENS = {TokenType.L_BRACE, TokenType.BLOCK_START, TokenType.PARAMETER}
 
 
@@ -45,6 +47,7 @@ def parse_query(sql: str, at: Location) -> exp.Query:
     Raises:
         SqlSyntaxError: it is not exactly one SELECT that Spark could read; placed in the file.
         UntypedColumnError: a function has more or fewer arguments than Spark takes.
+        StrategyError: a CTE says how deep it recurs.
     """
     tokens = _tokens(sql, at)
     if not tokens:
@@ -55,6 +58,9 @@ def parse_query(sql: str, at: Location) -> exp.Query:
         hint = did_you_mean(first.text.upper(), ("SELECT", "WITH"), otherwise)
         raise SqlSyntaxError(f"the SQL begins with '{first.text}'", at=at, hint=hint)
     _refuse_what_sqlglot_lets_pass(tokens, sql, at)
+    for place, token in enumerate(tokens):  # sqlglot does not read it
+        if [one.text.upper() for one in tokens[place : place + 3]] == _DEPTH:
+            raise StrategyError(NO_RECURSION, at=place_in(sql, token.start, at), hint=LEVELS)
     query = _query(tokens, sql, at)
     for name, problem in miscounts(tokens):
         hint = "compare it with Spark's list of functions"

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from streamhouse.project.project import Project
 from streamhouse.project.settings import ColdSettings
 from streamhouse.runtime.stores import ProjectLedger
+from streamhouse.stores.ledger import Ledger
 from streamhouse.stores.object_store import ObjectStore, is_object_store
 
 if TYPE_CHECKING:
@@ -44,8 +45,13 @@ def cold_catalog(
     }
 
 
-def cold_reader(project: Project) -> "IcebergReader | None":
-    """Who reads the cold tables of a project in this process; None: only Spark can, as its settings are."""
+def cold_reader(project: Project, ledger: Ledger | None = None) -> "IcebergReader | None":
+    """Who reads the cold tables of a project in this process; None: only Spark can, as its settings are.
+
+    Args:
+        project: Whose.
+        ledger: That it asks; None: one of its own.
+    """
     settings = project.settings
     ours = cold_catalog(project.cold, settings.cold, settings.object_store)
     conf = ours | settings.spark.conf
@@ -58,4 +64,4 @@ def cold_reader(project: Project) -> "IcebergReader | None":
         return None
     from streamhouse.stores.iceberg.light import IcebergReader
 
-    return IcebergReader(tables, ProjectLedger(project))
+    return IcebergReader(tables, ledger or ProjectLedger(project))

@@ -20,13 +20,15 @@ from streamhouse.model.version import table_name
 from streamhouse.project.desired import desired_plans
 from streamhouse.project.project import Project
 from streamhouse.runtime.cold import cold_reader
-from streamhouse.runtime.stores import ProjectLedger, warm_reader
+from streamhouse.runtime.stores import warm_reader
 from streamhouse.services.layout import ServicesFolder
 from streamhouse.services.services import Services
 from streamhouse.stores.base import LakeStore, NeedsSparkError, NotedStore, Store
+from streamhouse.stores.ledger import Ledger, NoLedger
 from streamhouse.stores.mark import lost_copy_as
 
 if TYPE_CHECKING:
+    from streamhouse.state.known_tables import KnownTogether
     from streamhouse.state.records import EpochRecord
     from streamhouse.state.store import StateStore
 
@@ -88,7 +90,9 @@ class _NoEpochs:
         return None
 
 
-def lost_tables(project: Project, state: "StateStore | None") -> SeenLosses:
+def lost_tables(
+    project: Project, state: "StateStore | None", desired: Mapping[str, FlowPlan] | None = None
+) -> SeenLosses:
     """What the records of a project say together of its tables; starts and changes nothing.
 
     Tables in an object store, or of a Fluss that others run, are not looked at.
@@ -96,6 +100,7 @@ def lost_tables(project: Project, state: "StateStore | None") -> SeenLosses:
     Args:
         project: Whose.
         state: Its state store; None: there is none.
+        desired: Flow → its plan, as the files have it, of those that matter; None: the files are read.
     """
     known: dict[str, FlowPlan] = {}
     with suppress(StreamhouseError):  # a version whose plans this one cannot read
@@ -104,16 +109,18 @@ def lost_tables(project: Project, state: "StateStore | None") -> SeenLosses:
     has_data = _has_data(project)
     if has_data:
         with suppress(StreamhouseError):  # a file is wrong
-            plans = {**desired_plans(project), **known}
+            plans = {**(desired_plans(project) if desired is None else desired), **known}
     if not plans:
         return SeenLosses()
     found = SeenLosses()
+    together = None if state is None else state.stored_tables.together()
     with ExitStack() as stack:
-        stores = _readable(project, {table for plan in plans.values() for table in _tiers(plan)}, found.unseen, stack)
+        tiers = {table for plan in plans.values() for table in _tiers(plan)}
+        stores = _readable(project, tiers, found.unseen, stack, together or NoLedger())
         epochs: EpochKnowledge = _NoEpochs() if state is None else state
         for flow, plan in plans.items():
             try:
-                found.lost.extend(_of_flow(project, plan, stores, epochs))
+                found.lost.extend(_sure(project, plan, stores, epochs, together))
                 # Of a flow that runs, tables may have gone on since the look at its record.
                 is_at_rest = flow not in known or not isinstance(stores.get(Tier.HOT), NotedStore)
                 if is_at_rest and not found.of([flow]).lost:
@@ -130,6 +137,24 @@ def lost_tables(project: Project, state: "StateStore | None") -> SeenLosses:
 
 def _tiers(plan: FlowPlan) -> set[Tier]:
     return {tier for table in plan.tables.values() for tier in table.tiers.present}
+
+
+def _sure(
+    project: Project,
+    plan: FlowPlan,
+    stores: Mapping[Tier, Store],
+    epochs: EpochKnowledge,
+    together: "KnownTogether | None",
+) -> Iterator[LostTables]:
+    """As `_of_flow`; where something is lost, by records that are read again: a table may have been dropped since."""
+    found = _of_flow(project, plan, stores, epochs)
+    first = next(found, None)
+    if first is not None and together is not None:
+        together.renew()
+        found = _of_flow(project, plan, stores, epochs)
+    elif first is not None:
+        yield first
+    yield from found
 
 
 def _of_flow(
@@ -175,7 +200,9 @@ def _has_data(project: Project) -> bool:
     return any(_has_files(place) for place in places)
 
 
-def _readable(project: Project, tiers: set[Tier], unseen: dict[Tier, str], stack: ExitStack) -> "dict[Tier, Store]":
+def _readable(
+    project: Project, tiers: set[Tier], unseen: dict[Tier, str], stack: ExitStack, ledger: Ledger
+) -> "dict[Tier, Store]":
     """The tiers that can be read as they lie there, or answer; why the others cannot."""
     found: dict[Tier, Store] = {}
     if Tier.HOT in tiers:
@@ -183,7 +210,7 @@ def _readable(project: Project, tiers: set[Tier], unseen: dict[Tier, str], stack
             unseen[Tier.HOT] = "others run it"
         else:
             try:
-                found[Tier.HOT] = _hot(project)
+                found[Tier.HOT] = _hot(project, ledger)
                 stack.callback(found[Tier.HOT].close)
             except StreamhouseError as error:
                 unseen[Tier.HOT] = f"{error.code} {error.message}"
@@ -196,7 +223,7 @@ def _readable(project: Project, tiers: set[Tier], unseen: dict[Tier, str], stack
         elif tier is Tier.COLD and project.settings.cold.catalog is not None:
             unseen[tier] = "it is in a catalog"
         else:
-            reader = warm_reader(project) if tier is Tier.WARM else cold_reader(project)
+            reader = warm_reader(project, ledger) if tier is Tier.WARM else cold_reader(project, ledger)
         if reader is not None:
             stack.callback(reader.close)
             found[tier] = cast("Store", reader)  # the half of one that reads
@@ -205,9 +232,9 @@ def _readable(project: Project, tiers: set[Tier], unseen: dict[Tier, str], stack
     return found
 
 
-def _hot(project: Project) -> Store:
+def _hot(project: Project, ledger: Ledger) -> Store:
     """The hot tier of a project, or what its folders tell while it does not run."""
-    ledger, endpoints = ProjectLedger(project), Services(project.root).status().endpoints
+    endpoints = Services(project.root).status().endpoints
     if endpoints is None:
         from streamhouse.stores.fluss.at_rest import FlussAtRest
 

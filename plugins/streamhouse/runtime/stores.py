@@ -11,7 +11,7 @@ from streamhouse.model.table import Table
 from streamhouse.model.types import Position, Tier
 from streamhouse.project.project import Project
 from streamhouse.stores.base import Store
-from streamhouse.stores.ledger import LedgerEntry
+from streamhouse.stores.ledger import Ledger, LedgerEntry
 from streamhouse.stores.places import Places, open_store
 from streamhouse.stores.upkeep import LakeUpkeep
 
@@ -119,12 +119,17 @@ def open_stores(
     return {tier: open_store(tier, where, spark, ledger=known) for tier in tiers}
 
 
-def warm_reader(project: Project) -> "PaimonReader":
-    """A reader of the warm tables of a project without Spark, which answers a first query fast."""
+def warm_reader(project: Project, ledger: Ledger | None = None) -> "PaimonReader":
+    """A reader of the warm tables of a project without Spark, which answers a first query fast.
+
+    Args:
+        project: Whose.
+        ledger: That it asks; None: one of its own.
+    """
     from streamhouse.stores.paimon.light import PaimonReader
 
     where = places(project, None)
-    return PaimonReader(where.warm, where.locks, where.objects, ProjectLedger(project))
+    return PaimonReader(where.warm, where.locks, where.objects, ledger or ProjectLedger(project))
 
 
 class LazyStores(Mapping[Tier, Store]):

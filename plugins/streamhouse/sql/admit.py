@@ -123,7 +123,7 @@ def _table(node: exp.Table) -> Iterator[Refused]:
 def _row_maker(call: exp.Expr) -> Iterator[Refused]:
     name = function_name(call)
     if name not in TABLE_FUNCTIONS:
-        if name == "table":
+        if name in ("table", "identifier"):
             yield Refused(call, f"{_short(call)} is no table", "write the name of the table alone", reads=True)
             return
         hint = did_you_mean(name, TABLE_FUNCTIONS, f"{_SAYS}; rows are made by {', '.join(sorted(TABLE_FUNCTIONS))}")
@@ -148,7 +148,9 @@ def refused_calls(nodes: Iterable[exp.Expr], known: Collection[str]) -> Iterator
             if name in NOT_OF_VALUES:
                 yield Refused(node, f"{name}() does more than compute with values: it {REFUSED[name]}", _BUILT_IN)
             elif name in REFUSED and name not in known:
-                yield Refused(node, f"{name}() is not taken: it {REFUSED[name]}", _BUILT_IN)
+                yield Refused(node, f"{name}() is not taken: it {REFUSED[name]}", _INSTEAD.get(name, _BUILT_IN))
+            elif name == "identifier":
+                yield Refused(node, "IDENTIFIER(…) is not taken", "write the name itself")
             elif name not in known:
                 yield Refused(node, f"unknown function '{name}'", did_you_mean(name, known, _BUILT_IN))
 
@@ -189,6 +191,7 @@ _OTHER_NAMES = {"regexp": 1, "rlike": 1, "regexp_like": 1, "try_parse_url": 2}
 """Functions for which the parser has no class of its own → the first argument that is given."""
 
 _BUILT_IN = "only functions built into Spark can be used that compute with values"
+_INSTEAD = {"collate": "leave COLLATE out; compare or group by lower(…) where case makes no difference"}
 
 
 def process_words(tree: exp.Expr, columns: Collection[str]) -> Iterator[Refused]:

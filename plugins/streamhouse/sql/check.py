@@ -24,7 +24,7 @@ from streamhouse.sql import functions
 from streamhouse.sql.admit import TABLE_FUNCTIONS, Refused, refused_calls, refused_relations
 from streamhouse.sql.arity import ARITY, misfit
 from streamhouse.sql.classes import Kinds
-from streamhouse.sql.ctes import is_visible
+from streamhouse.sql.ctes import LEVELS, NO_RECURSION, is_visible, unseen
 from streamhouse.sql.cuts import wrong_cuts
 from streamhouse.sql.determinism import fault
 from streamhouse.sql.dialect import place_of, render, short
@@ -37,7 +37,7 @@ from streamhouse.sql.scopes import function_name, own_nodes, selects_of
 from streamhouse.sql.spark_type import STRING, VOID
 
 _STRANGE = Kinds(exp.Pivot, exp.QueryTransform, exp.MatchRecognize)
-_TABLE, _CTE = Kinds(exp.Table), Kinds(exp.CTE)
+_TABLE, _CTE, _WITH = Kinds(exp.Table), Kinds(exp.CTE), Kinds(exp.With)
 _WINDOW = Kinds(exp.Window)
 _WHERE = Kinds(exp.Where)
 _ANONYMOUS, _FUNCTION, _PREDICATE = Kinds(exp.Anonymous), Kinds(exp.Func), Kinds(exp.Predicate)
@@ -98,8 +98,11 @@ def check_tables(nodes: Sequence[exp.Expr], ports: Collection[str], sql: str, at
     Raises:
         UnknownTableError: a name is neither.
         PortError: a CTE hides a port, or a port is never read.
+        StrategyError: a CTE is recursive.
     """
     check_relations(nodes, sql, at)
+    recursive = [node for node in nodes if _WITH[type(node)] and node.args.get("recursive")]
+    _raise([StrategyError(NO_RECURSION, at=place_of(with_, sql, at), hint=LEVELS) for with_ in recursive])
     ctes = {cte.alias.lower(): cte for cte in nodes if _CTE[type(cte)]}
     errors: list[StreamhouseError] = [
         PortError(
@@ -110,9 +113,6 @@ def check_tables(nodes: Sequence[exp.Expr], ports: Collection[str], sql: str, at
         for name, cte in ctes.items()
         if name in ports
     ]
-    with_ = nodes[0].args.get("with_")
-    if with_ is not None and with_.args.get("recursive"):
-        errors.append(StrategyError("a recursive CTE cannot be kept up to date", at=place_of(with_, sql, at)))
     read = set()
     for table in (node for node in nodes if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier)):
         if isinstance(table.parent and table.parent.parent, exp.Hint):
@@ -130,8 +130,7 @@ def check_tables(nodes: Sequence[exp.Expr], ports: Collection[str], sql: str, at
                 hint = "an action reads its inputs by port; the flow says which table that is"
             errors.append(UnknownTableError(f"unknown table '{shown}'", at=place_of(table, sql, at), hint=hint))
         elif name not in ports and not is_visible(table):
-            message = f"the CTE '{name}' does not exist here"
-            hint = "write a CTE before those that read it, and beside or above what reads it"
+            message, hint = unseen(table)
             errors.append(UnknownTableError(message, at=place_of(table, sql, at), hint=hint))
     _raise(errors)
     check_ports_are_read(ports, read, at)

@@ -3,6 +3,10 @@
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
+NO_RECURSION = "a recursive CTE cannot be kept up to date"
+LEVELS = "write a CTE for each level, which joins the one before, and UNION ALL of them; leave out RECURSIVE"
+"""A way to write a recursive query of a known depth."""
+
 
 def name_apart(root: Scope) -> bool:
     """Give every WITH query that is named like another a name of its own; changes the tree.
@@ -65,3 +69,14 @@ def is_visible(table: exp.Table) -> bool:
             return True
         inside, node = node, node.parent
     return False
+
+
+def unseen(table: exp.Table) -> tuple[str, str]:
+    """Message and hint for a table that has the name of a CTE and is not `is_visible`."""
+    name, node = table.name.lower(), table.parent
+    while node is not None:
+        if isinstance(node, exp.CTE) and node.alias.lower() == name:
+            return f"the CTE '{name}' reads itself, and {NO_RECURSION}", LEVELS
+        node = node.parent
+    hint = "write a CTE before those that read it, and beside or above what reads it"
+    return f"the CTE '{name}' does not exist here", hint

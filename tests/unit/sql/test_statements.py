@@ -91,6 +91,10 @@ def test_no_statement_crashes() -> None:
             "WITH RECURSIVE r AS (WITH RECURSIVE q AS (SELECT id FROM t) SELECT id FROM q) SELECT id FROM r",
             "a recursive CTE",
         ),
+        ("SELECT id FROM IDENTIFIER('t')", "write the name of the table alone"),
+        ("SELECT IDENTIFIER('id') AS id FROM t", "write the name itself"),
+        ("SELECT id, k COLLATE UTF8_LCASE AS y FROM t", "by lower(…)"),
+        ("WITH r AS (SELECT id FROM q), q AS (SELECT id FROM t) SELECT id FROM r", "the CTE 'q' does not exist here"),
     ],
 )
 def test_told(sql: str, told: str) -> None:
@@ -98,6 +102,33 @@ def test_told(sql: str, told: str) -> None:
         planned(sql)
     assert told in str(refused.value)
     assert "SH220" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 5) SELECT n FROM r",
+        "WITH RECURSIVE r(n) MAX RECURSION LEVEL 9 AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT n FROM r",
+        "WITH RECURSIVE r AS (SELECT id FROM t UNION ALL SELECT a.id FROM r a JOIN r b USING (id)) SELECT id FROM r",
+        "SELECT id FROM (WITH RECURSIVE r AS (SELECT id FROM t UNION ALL SELECT id + 1 FROM r) SELECT id FROM r) q",
+        "SELECT id FROM t WHERE id IN (WITH RECURSIVE r AS (SELECT v FROM u UNION SELECT v FROM r) SELECT v FROM r)",
+        "WITH r AS (SELECT id FROM t UNION ALL SELECT id + 1 FROM r WHERE id < 5) SELECT id FROM r",
+        "WITH r AS (SELECT id FROM (SELECT id FROM t UNION ALL SELECT id FROM r) q) SELECT id FROM r",
+    ],
+)
+def test_a_recursive_query_has_one_error_which_says_what_to_write(sql: str) -> None:
+    with pytest.raises(StreamhouseError) as refused:
+        planned(sql)
+    assert not isinstance(refused.value, DefinitionErrors)
+    assert "a recursive CTE cannot be kept up to date" in refused.value.message
+    assert "a CTE for each level" in str(refused.value)
+
+
+def test_levels_written_one_by_one_are_taken() -> None:
+    planned(
+        "WITH one AS (SELECT id, v FROM t WHERE v IS NULL), two AS (SELECT t.id, t.v FROM t JOIN one ON t.v = one.id)"
+        " SELECT id, v FROM one UNION ALL SELECT id, v FROM two"
+    )
 
 
 @pytest.mark.parametrize(

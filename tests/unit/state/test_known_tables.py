@@ -2,9 +2,14 @@
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
+from sqlalchemy import event
+
+from streamhouse.errors import StateConflictError
 from streamhouse.model.table import Column, Table
 from streamhouse.model.types import Tier
 from streamhouse.runtime.owner import this_owner
+from streamhouse.state.damage import damaged
 from streamhouse.state.records import EpochRecord
 from streamhouse.stores.ledger import LedgerEntry
 
@@ -56,3 +61,35 @@ def test_epochs_before_the_table_was_made_are_of_another_one(store):
     finish(store, 0, {"0": 5}, 1)
     store.stored_tables.record_table(TABLE, Tier.HOT, "one")
     assert store.stored_tables.known(TABLE, Tier.HOT) == LedgerEntry("one")
+
+
+def test_all_tables_together_are_known_as_each_alone(store):
+    finish(store, 0, {"0": 5, "1": 2}, LATER_MS)
+    tables, together = store.stored_tables, store.stored_tables.together()
+    tables.record_table(TABLE, Tier.WARM, "one")
+    tables.filled(TABLE, Tier.WARM, 3, {"snapshot": 4})
+    tables.dropped(TABLE.name, Tier.COLD)
+    for tier in Tier:
+        assert together.known(TABLE, tier) == tables.known(TABLE, tier)
+    tables.record_table(TABLE, Tier.HOT, "two")
+    assert together.known(TABLE, Tier.HOT) == LedgerEntry(end={"0": 5, "1": 2}), "as it was"
+    together.renew()
+    assert together.known(TABLE, Tier.HOT) == LedgerEntry("two", {"0": 5, "1": 2})
+
+
+def test_a_look_at_all_tables_asks_the_database_once(store):
+    finish(store, 0, {"0": 5}, LATER_MS)
+    statements, together = [], store.stored_tables.together()
+    event.listen(store._database._engine, "before_cursor_execute", lambda *given: statements.append(given[2]))
+    for number in range(50):
+        together.known(TABLE.model_copy(update={"name": f"dwd.sales_{number}"}), Tier.HOT)
+    assert len([one for one in statements if "SELECT" in one]) == 2
+
+
+def test_a_damaged_record_hides_no_other_table(store, monkeypatch):
+    store.stored_tables.record_table(TABLE, Tier.WARM, "one")
+    together = store.stored_tables.together()
+    monkeypatch.setattr("streamhouse.state.epochs.newest", lambda _: (_ for _ in ()).throw(damaged("an epoch")))
+    assert together.known(TABLE, Tier.WARM) == LedgerEntry("one")
+    with pytest.raises(StateConflictError):
+        together.known(TABLE, Tier.HOT)

@@ -1,6 +1,8 @@
 """Where the tables of a server that does not run end, by its files."""
 
+import os
 import struct
+from pathlib import Path
 
 import pytest
 
@@ -85,3 +87,25 @@ def test_a_table_without_a_folder_is_gone(tmp_path):
     store = FlussAtRest(tmp_path / "nothing", Known(LedgerEntry("7@1", {"0": 5})))
     assert lost_as(store, TABLE) == "is gone"
     assert (store.columns("ods.orders"), store.end(TABLE)) == (None, {})
+
+
+def test_a_look_at_many_tables_lists_their_folder_once(log, tmp_path, monkeypatch):
+    for number in range(20):
+        log(0, batch(0, number + 1), table=f"t_{number}-{number}")
+    os.utime(tmp_path / "ods", (1, 1))
+    listed, store = [], FlussAtRest(tmp_path, NoLedger())
+    each = Path.iterdir
+    monkeypatch.setattr(Path, "iterdir", lambda self: (listed.append(self), each(self))[1])
+    assert [store.identity(f"ods.t_{number}") for number in range(20)] == [str(number) for number in range(20)]
+    assert listed == [tmp_path / "ods"]
+
+
+def test_a_table_that_comes_or_goes_meanwhile_is_seen(log, tmp_path):
+    log(0, batch(0, 1))
+    os.utime(tmp_path / "ods", (1, 1))
+    store = FlussAtRest(tmp_path, NoLedger())
+    assert store.identity("ods.orders") == "7"
+    (tmp_path / "ods" / "orders-7").rename(tmp_path / "ods" / "orders-8")
+    assert store.identity("ods.orders") == "8"
+    (tmp_path / "ods" / "orders-8").rename(tmp_path / "ods" / "orders-9")
+    assert store.identity("ods.orders") == "9", "twice within a tick of the clock of the file system"

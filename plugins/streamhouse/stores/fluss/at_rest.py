@@ -2,6 +2,7 @@
 
 import mmap
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,10 @@ from streamhouse.model.types import Position, Tier
 from streamhouse.stores.fluss.log import end_of_batches
 from streamhouse.stores.ledger import Ledger, LedgerEntry, NoLedger
 
+_Tables = dict[str, list[tuple[int, Path]]]
+"""Table → the number and the folder of each that has its name."""
+
+_SETTLED_NS = 2_000_000_000  # a folder that changed later may change again without another time
 _BUCKET = re.compile(r"log-(\d+)")
 _PARTITION = re.compile(r"(.+)-p(\d+)")
 _SEGMENT = re.compile(r"(\d{20})\.log")
@@ -32,6 +37,7 @@ class FlussAtRest:
             ledger: Knows the tables that must be there.
         """
         self._data = data
+        self._databases: dict[str, tuple[int, _Tables]] = {}  # with the time of the folder that was listed
         self.ledger: Ledger = _ByNumber(ledger)
 
     def identity(self, name: str) -> str | None:
@@ -53,8 +59,25 @@ class FlussAtRest:
 
     def _folders(self, name: str) -> list[tuple[int, Path]]:
         database, _, table = name.partition(".")
-        found = [(one.name.removeprefix(f"{table}-"), one) for one in (self._data / database).glob(f"{table}-*")]
-        return [(int(number), one) for number, one in found if number.isdigit()]
+        return self._listed(database).get(table, [])
+
+    def _listed(self, database: str) -> _Tables:
+        """The tables of a database; its folder is listed once as long as nothing comes or goes in it."""
+        folder = self._data / database
+        try:
+            changed_ns = folder.stat().st_mtime_ns
+            if (known := self._databases.get(database)) is not None and known[0] == changed_ns:
+                return known[1]
+            now_ns, names = time.time_ns(), [one.name for one in folder.iterdir()]
+        except (FileNotFoundError, NotADirectoryError):
+            return {}
+        found: _Tables = {}
+        for table, number, whole in ((*one.rpartition("-")[::2], one) for one in names):
+            if table and number.isdigit():
+                found.setdefault(table, []).append((int(number), folder / whole))
+        if now_ns - changed_ns > _SETTLED_NS:
+            self._databases[database] = changed_ns, found
+        return found
 
 
 def _ends(folder: Path) -> Iterator[tuple[str, int]]:
