@@ -8,6 +8,7 @@ from typing import Any
 import pymysql
 
 from tests.capture import PASSWORD, Shop
+from tests.gate.leftovers import owned_by, owner
 from tests.production import mariadb
 
 RIGHTS = "SELECT, RELOAD, REPLICATION SLAVE, REPLICATION CLIENT"
@@ -28,9 +29,13 @@ class Server:
         self._block = ExitStack()
         self.url = ""
         self._port: int | None = None
+        self._owner = owner()
 
     def start(self) -> None:
-        self.url = self._block.enter_context(mariadb(*self._settings, folder=self._folder / "data", port=self._port))
+        """Start it, or start it again: it belongs to the same fixture then, and outlives the test."""
+        with owned_by(self._owner):
+            server = mariadb(*self._settings, folder=self._folder / "data", port=self._port)
+            self.url = self._block.enter_context(server)
         self._port = int(self.url.rpartition(":")[2])
 
     def stop(self) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from streamhouse.install.java import find_java
 from streamhouse.services.ports import LOOPBACK
 from tests.ivy import fetched, retrieve
+from tests.patience import PATIENCE_S, until
 from tests.ports import take_ports
 from tests.production import process, until_open
 
@@ -27,6 +28,27 @@ SETTINGS = {
     "group.initial.rebalance.delay.ms": 0,
     "log.retention.check.interval.ms": 500,
 }
+
+
+def new_topic(servers: str, name: str, partitions: int = 1, **config: str) -> None:
+    """Create a topic, and wait until the broker has heard of it: the controller answers before that.
+
+    Args:
+        servers: Of the broker.
+        name: Of the topic.
+        partitions: How many it gets.
+        config: Settings of the topic, such as `cleanup.policy`.
+    """
+    from confluent_kafka.admin import AdminClient, NewTopic
+
+    admin = AdminClient({"bootstrap.servers": servers})
+    admin.create_topics([NewTopic(name, partitions, 1, config=config)])[name].result(PATIENCE_S)
+
+    def known() -> bool:
+        found = admin.list_topics(timeout=PATIENCE_S).topics.get(name)
+        return found is not None and found.error is None and len(found.partitions) == partitions
+
+    until(known, what=f"topic {name}")
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,14 @@ from uuid import uuid4
 
 import pytest
 from confluent_kafka import Producer
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient
 
 from streamhouse.errors import RowsLostError, SourceError, StoreUnavailableError
 from streamhouse.ingest import kafka_topic
 from streamhouse.ingest.cdc import open_cdc
 from streamhouse.ingest.kafka import open_kafka
 from tests.gate.levels import deep
-from tests.kafka import broker
+from tests.kafka import broker, new_topic
 from tests.patience import PATIENCE_S, until
 
 pytestmark = [deep("waits until a broker is given up", only=("test_a_broker_that_is_away",)), pytest.mark.services]
@@ -36,8 +36,7 @@ def topic(servers):
 
 def create(servers, partitions=2, **config):
     name = f"orders-{uuid4().hex[:8]}"
-    admin = AdminClient({"bootstrap.servers": servers})
-    admin.create_topics([NewTopic(name, partitions, 1, config=config)])[name].result(PATIENCE_S)
+    new_topic(servers, name, partitions, **config)
     return name
 
 

@@ -8,6 +8,7 @@ many and start few processes: those that they leave are looked for once, at the 
 import os
 import uuid
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_fixture_setup(fixturedef: pytest.FixtureDef[object], request: pytest.FixtureRequest) -> Iterator[None]:
     """What a fixture of a larger scope starts belongs to it, and not to the test that asked first."""
-    before = os.environ.get(_OWNER, "")
+    before = owner()
     if is_large(fixturedef):
         _own(_fixture(fixturedef))
     try:
@@ -112,6 +113,22 @@ def _running(owner: str) -> Iterator[psutil.Process]:
             command = _command(process)
             if command and not any(name in command for name in _WITH_ITS_PROCESS):
                 yield process
+
+
+def owner() -> str:
+    """To whom a process belongs that is started now."""
+    return os.environ.get(_OWNER, "")
+
+
+@contextmanager
+def owned_by(owner_then: str) -> Iterator[None]:
+    """What the block starts belongs to an earlier `owner`: a server of a fixture that a test starts again."""
+    before = owner()
+    os.environ[_OWNER] = owner_then
+    try:
+        yield
+    finally:
+        os.environ[_OWNER] = before
 
 
 def _own(owner: str) -> None:

@@ -7,12 +7,12 @@ from operator import itemgetter
 
 import pytest
 from confluent_kafka import OFFSET_END, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient
 
 from streamhouse.project.project import Project
 from tests.flows import assert_equals_batch, drop_tables, with_stores
 from tests.gate.levels import deep
-from tests.kafka import broker
+from tests.kafka import broker, new_topic
 from tests.kills import run
 from tests.patience import PATIENCE_S
 
@@ -60,9 +60,8 @@ tables:
 @pytest.fixture
 def project(tmp_path, fluss, spark, monkeypatch):
     with broker(tmp_path / "kafka") as servers:
-        admin = AdminClient({"bootstrap.servers": servers})
-        admin.create_topics([NewTopic(TOPIC, 3, 1)])[TOPIC].result(PATIENCE_S)
-        admin.create_topics([NewTopic(CHANGES, 1, 1)])[CHANGES].result(PATIENCE_S)
+        new_topic(servers, TOPIC, 3)
+        new_topic(servers, CHANGES)
         root = tmp_path / "project"
         for name, text in FILES.items():
             (root / name).parent.mkdir(parents=True, exist_ok=True)

@@ -6,7 +6,6 @@ from contextlib import ExitStack
 import fastavro
 import pytest
 from confluent_kafka import Producer
-from confluent_kafka.admin import AdminClient, NewTopic
 
 from streamhouse.errors import StoreUnavailableError
 from streamhouse.ingest import schema_registry
@@ -16,9 +15,8 @@ from streamhouse.project.settings import Settings
 from streamhouse.runtime.open import Open, plan_of
 from streamhouse.runtime.stores import open_stores
 from tests.gate.levels import deep
-from tests.kafka import broker
+from tests.kafka import broker, new_topic
 from tests.live import drop_tables, served
-from tests.patience import PATIENCE_S
 from tests.registry import framed, registry
 
 pytestmark = [
@@ -86,8 +84,7 @@ def world(tmp_path, fluss, spark, monkeypatch):
     with ExitStack() as stack:
         schemas = stack.enter_context(registry(tmp_path / "registry"))
         servers = stack.enter_context(broker(tmp_path / "kafka"))
-        admin = AdminClient({"bootstrap.servers": servers})
-        admin.create_topics([NewTopic(TOPIC, 1, 1)])[TOPIC].result(PATIENCE_S)
+        new_topic(servers, TOPIC)
         root = tmp_path / "project"
         for name, text in FILES.items():
             (root / name).parent.mkdir(parents=True, exist_ok=True)

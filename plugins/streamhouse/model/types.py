@@ -157,7 +157,8 @@ def duration_of(text: str) -> timedelta:
     """
     if text == "forever":
         return FOREVER
-    seconds = _seconds(text) if any(map(str.isalpha, text)) else None  # a number alone says no unit
+    # A number alone says no unit, and digits of other scripts are read as ours.
+    seconds = _seconds(text) if text.isascii() and any(map(str.isalpha, text)) else None
     if seconds is None:
         raise ValueError(f"'{text}' is no duration; write a number with its unit, such as 30s, 5m, 1h, 7d")
     if not 0 <= float(seconds) <= FOREVER.total_seconds():

@@ -2,6 +2,7 @@
 
 import errno
 import json
+import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
@@ -24,7 +25,7 @@ from streamhouse.errors import (
     StoreUnavailableError,
     StreamhouseError,
 )
-from streamhouse.state.damage import damaged
+from streamhouse.state.damage import check_file, damaged
 from streamhouse.state.schema import SCHEMA_VERSION, metadata, schema_version
 
 T = TypeVar("T")
@@ -32,6 +33,8 @@ T = TypeVar("T")
 BUSY_TIMEOUT_MS = 30_000
 _WRITE_TRIES = 50
 _WRITE_WAIT_S = 0.02
+_DAMAGE = ("not a database", "malformed", "decode to UTF-8", "no such table", "no such column")
+"""What SQLite says of a file that is damaged; its version was looked at before, so every table was there."""
 _CROSSED = frozenset({"40001", "40P01"})  # PostgreSQL: not serializable, deadlock
 _POSTGRES_SCHEMA_LOCK = 7_305_601  # any number that no other program on the server uses for its advisory locks
 
@@ -129,6 +132,8 @@ class Database:
                         (_upgrade if version is not None else _create_tables)(connection)
                 with self._engine.connect() as connection:
                     _check_version(connection, self.location)
+                    if self._is_sqlite:
+                        check_file(connection)
             self._ready = True
 
     def _creation_lock(self) -> AbstractContextManager[object]:
@@ -241,6 +246,8 @@ def _of_database(error: SQLAlchemyError, location: str) -> StreamhouseError:
         return DiskFullError(
             f"no room left to record the state in {location}", hint="free some disk space, then run again"
         )
+    if isinstance(error.orig, sqlite3.Error) and any(words in cause for words in _DAMAGE):
+        return damaged(f"the file {location} ({cause.splitlines()[0]})")
     return StoreUnavailableError(
         f"the state store {location} does not answer: {cause.splitlines()[0]}", hint=_remedy(cause)
     )
@@ -264,9 +271,6 @@ def _remedy(cause: str) -> str | None:
         ("locked", "another process is writing to it; try again"),
         ("readonly", "check that you may write to the file and its folder"),
         ("unable to open", "check that the folder exists and that you may write to it"),
-        ("not a database", "the file is damaged or no state store; move it away, or restore a copy"),
-        ("malformed", "the file is damaged; move it away, or restore a copy"),
-        ("decode to UTF-8", "the file is damaged; move it away, or restore a copy"),
         ("refused", "check that the database server runs and that the URL is right"),
     ):
         if words in cause:

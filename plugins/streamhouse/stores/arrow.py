@@ -26,6 +26,9 @@ _SIMPLE = {
 }
 
 
+_MOST_DIGITS = 38
+
+
 @lru_cache(maxsize=4096)
 def arrow_type(name: str) -> pa.DataType:
     """The Arrow type of a Spark SQL type.
@@ -42,6 +45,8 @@ def _arrow_type(data_type: exp.DataType) -> pa.DataType:
         return _SIMPLE[name]
     if name.startswith("decimal("):
         precision, scale = (int(part) for part in name[8:-1].split(","))
+        if precision > _MOST_DIGITS or abs(scale) > _MOST_DIGITS:
+            raise ValueError(f"a decimal has at most {_MOST_DIGITS} digits")
         return pa.decimal128(precision, scale)
     if data_type.this == _T.ARRAY:
         return pa.list_(_arrow_type(data_type.expressions[0]))

@@ -9,11 +9,13 @@ import pytest
 from streamhouse.errors import EnvironmentProblem, SourceError, StreamhouseError
 from streamhouse.ingest.folders import data_path
 from streamhouse.ingest.journal import journal_folder
+from streamhouse.ingest.options import stored_types
 from streamhouse.ingest.permitted import value_of
 from streamhouse.ingest.schema_registry import RegistryClient
 from streamhouse.ingest.secret_place import secret_at
 from streamhouse.model.connection import SecretPlace
 from streamhouse.model.schema_registry import SchemaRegistry
+from streamhouse.model.types import duration_of
 from streamhouse.project.check import check_project
 from streamhouse.project.project import Project
 from streamhouse.project.settings import load_settings, settings_of_environment
@@ -193,3 +195,15 @@ def test_the_name_of_a_connection_leads_nowhere_else(tmp_path, name):
     with pytest.raises(SourceError, match="no name of a connection"):
         journal_folder(tmp_path, name)
     assert journal_folder(tmp_path, "shop_1").is_relative_to(tmp_path / ".streamhouse" / "capture")
+
+
+@pytest.mark.parametrize("type_", ["decimal(99999999999999999999,2)", "array<decimal(2,99999999999999999999)>"])
+def test_a_decimal_of_endless_digits_is_refused(type_):
+    with pytest.raises(ValueError, match=r"column 'a': a decimal has at most 38 digits"):
+        stored_types({"a": type_})
+
+
+@pytest.mark.parametrize("text", ["１s", "٣d", "30s\u200b"])  # noqa: RUF001  digits of other scripts are the subject
+def test_a_duration_has_digits_that_people_read(text):
+    with pytest.raises(ValueError, match="is no duration"):
+        duration_of(text)

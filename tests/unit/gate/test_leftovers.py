@@ -47,3 +47,31 @@ def test_what_unit_tests_leave_is_ended_at_the_end_of_the_run(run, processes):
     assert line.startswith("LEFT RUNNING at the end of the run: ")
     assert line.endswith(" sleep 602")
     assert not psutil.pid_exists(int(line.rpartition(": ")[2].split()[0]))
+
+
+RESTARTED = """
+import subprocess
+import pytest
+from tests.gate.leftovers import owned_by, owner
+
+@pytest.fixture(scope="session")
+def shared():
+    running = [owner(), subprocess.Popen(["sleep", "603"])]
+    yield running
+    running[1].kill()
+    running[1].wait()
+
+def test_starts_it_again(shared):
+    shared[1].kill()
+    shared[1].wait()
+    with owned_by(shared[0]):
+        shared[1] = subprocess.Popen(["sleep", "603"])
+
+def test_after(shared): assert shared[1].poll() is None, "it belongs to the fixture"
+"""
+
+
+def test_what_a_test_starts_again_for_a_fixture_outlives_the_test(run):
+    result = run({"tests/integration/test_a.py": RESTARTED})
+    result.assert_outcomes(passed=2)
+    assert [line for line in result.outlines if line.startswith("LEFT RUNNING")] == []

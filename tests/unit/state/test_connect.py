@@ -57,8 +57,9 @@ def test_a_store_of_another_version_is_refused(url):
 def test_a_file_that_is_no_database(tmp_path):
     file = tmp_path / "state.db"
     file.write_text("not a database at all" * 100)
-    with StateStore(f"sqlite:///{file}") as store, pytest.raises(StoreUnavailableError, match="not a database"):
+    with StateStore(f"sqlite:///{file}") as store, pytest.raises(StateConflictError, match="not a database") as refused:
         store.flows()
+    assert "streamhouse restore" in str(refused.value)
 
 
 def test_a_folder_that_cannot_be_made(tmp_path):

@@ -1,7 +1,7 @@
 """What goes through Fluss's Python client: writes, and scans of a key-value state."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ from streamhouse.stores.fluss.sockets import tune
 from streamhouse.stores.fluss.values import tuples
 from streamhouse.stores.fluss.wire.link import Address
 from streamhouse.stores.fluss.wire.login import Login
-from streamhouse.stores.fluss.wire.refusal import STATUS, LeaderMovedError, refusal
+from streamhouse.stores.fluss.wire.refusal import STATUS, LeaderMovedError, UnsentError, refusal
 
 T = TypeVar("T")
 Write = Any
@@ -136,11 +136,12 @@ class Native:
             parts: The rows of each partition, which exists.
 
         Raises:
+            UnsentError: the server does not know the table yet; no row was sent.
             StoreUnavailableError: not confirmed in time; the rows may arrive, but not after the next write.
         """
         # The client looks for a batch's partition in its first row.
         batches = [batch for rows in parts for batch in rows.to_batches() if batch.num_rows]
-        writes = self._write(target, lambda writer: [writer.write_arrow_batch(batch) for batch in batches])
+        writes = self._write(target, lambda writer: map(writer.write_arrow_batch, batches))
         self.confirm(target.name, writes)
 
     def upsert(
@@ -166,16 +167,15 @@ class Native:
             answered, but **not all have succeeded**: hand them to `confirm`.
 
         Raises:
+            UnsentError: the server does not know the table yet; nothing but rows of `first` was sent.
             StoreUnavailableError: not answered in time; the rows may arrive, but not after the next write.
         """
 
-        def enqueue(writer: Any) -> list[Write]:
+        def enqueue(writer: Any) -> Iterator[Write]:
             for row in tuples(first, target.local):
                 writer.upsert(row)
-            return [
-                *(writer.delete(key) for key in tuples(deletes, target.local)),
-                *(writer.upsert(row) for row in tuples(rows, target.local)),
-            ]
+            yield from map(writer.delete, tuples(deletes, target.local))
+            yield from map(writer.upsert, tuples(rows, target.local))
 
         return self._write(target, enqueue, columns)
 
@@ -193,12 +193,11 @@ class Native:
             key are together in almost every case; else it is gone for a moment.
         """
 
-        def enqueue(writer: Any) -> list[Write]:
-            writes = [writer.delete(key) for key in tuples(deletes, target.local)]
+        def enqueue(writer: Any) -> Iterator[Write]:
+            yield from map(writer.delete, tuples(deletes, target.local))
             for key, row in zip(tuples(keys, target.local), tuples(rows, target.local), strict=True):
                 writer.delete(key)
-                writes.append(writer.upsert(row))
-            return writes
+                yield writer.upsert(row)
 
         return self._write(target, enqueue)
 
@@ -255,7 +254,7 @@ class Native:
             except TimeoutError:
                 return  # a server is away; the process is about to end, or the store will not be used
 
-    def _write(self, target: Target, enqueue: Callable[[Any], list[Write]], columns: Columns = None) -> list[Write]:
+    def _write(self, target: Target, enqueue: Callable[[Any], Iterable[Write]], columns: Columns = None) -> list[Write]:
         EventLoop.current()  # first: in a process that was forked off, threads that are not there may own the locks
         with self._lock:
             writing = self._writing.setdefault(target.name, Lock())
@@ -263,16 +262,21 @@ class Native:
         with writing:
             return self._write_alone(target, enqueue, columns)
 
-    def _write_alone(self, target: Target, enqueue: Callable[[Any], list[Write]], columns: Columns) -> list[Write]:
+    def _write_alone(self, target: Target, enqueue: Callable[[Any], Iterable[Write]], columns: Columns) -> list[Write]:
         self.settle(target.name)
         session, writer = self._writer(target, columns)
+        writes: list[Write] = []
         try:
             # On the caller's thread: it converts rows, and waits while the client's buffer is full.
-            writes = enqueue(writer)
+            for write in enqueue(writer):
+                writes.append(write)  # noqa: PERF402  what was sent before an error counts
         except Exception as error:
             flush = _Flush(EventLoop.current().submit(writer.flush), session)
             self._unanswered[target.name] = flush  # of the rows before
-            raise self._failure(target.name, error, session) from error
+            failure = self._failure(target.name, error, session)
+            if not writes and isinstance(failure, LeaderMovedError):
+                raise UnsentError(failure.message, hint=failure.hint) from error
+            raise failure from error
         # The end of a flush does not tell whether its writes succeeded. When a server is gone none of the last did.
         first = 0 if len(writes) <= _FEW else len(writes) - 1
         flush = _Flush(Future(), session)
@@ -288,8 +292,11 @@ class Native:
         session = self._session
         if session is not None and not target.partitions and (known := session.opened(target, columns)) is not None:
             return session, known
-        session = self._current(target)
-        return session, self._run(target.name, lambda: session.writer(target, columns), session)
+        try:
+            session = self._current(target)
+            return session, self._run(target.name, lambda: session.writer(target, columns), session)
+        except LeaderMovedError as error:
+            raise UnsentError(error.message, hint=error.hint) from error
 
     def _await_write(self, name: str, flush: _Flush, confirmed: "Future[None] | None" = None) -> None:
         """Wait for a flush, and for what comes after it; only a flush that is not answered is remembered."""

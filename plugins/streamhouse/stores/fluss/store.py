@@ -31,6 +31,7 @@ from streamhouse.stores.fluss.partitions import (
 from streamhouse.stores.fluss.rows import FlussRows, pick, with_key
 from streamhouse.stores.fluss.wire.cluster import Wire
 from streamhouse.stores.fluss.wire.login import Login
+from streamhouse.stores.fluss.wire.refusal import LeaderMovedError, UnsentError
 from streamhouse.stores.keyed import (
     absent,
     apart,
@@ -304,7 +305,7 @@ class FlussStore(Notes):
                 # Safe to repeat, which a server that has not yet heard of an added column asks for.
                 self._catalog.on_leaders(table.name, lambda _: self._send(table, rows, deletes, partial=partial))
             elif rows.num_rows:
-                self._send(table, rows, None, partial=partial)
+                self._send_once(table, rows, partial=partial)
         return self.end(table)
 
     @null_keys.writes
@@ -397,6 +398,21 @@ class FlussStore(Notes):
         # One that was folded without a change (0 was added) may be missing here; folding it again changes nothing.
         ranges = ranges_between(replay_from, end)
         return without_keys(rows, self._rows.log(table, ranges, table.primary_key).rows.select(list(table.primary_key)))
+
+    def _send_once(self, table: Table, rows: pa.Table, *, partial: bool) -> None:
+        """As `_send`, and again only where no row was sent: a server that has just started knows no tables."""
+
+        def send(_: Located) -> StoreError | None:
+            try:
+                self._send(table, rows, None, partial=partial)
+            except UnsentError:
+                raise
+            except LeaderMovedError as error:
+                return error
+            return None
+
+        if (error := self._catalog.on_leaders(table.name, send)) is not None:
+            raise error
 
     def _send(self, table: Table, rows: pa.Table, deletes: pa.Table | None, *, partial: bool = False) -> None:
         if not rows.num_rows and not deletes:

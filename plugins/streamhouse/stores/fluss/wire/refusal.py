@@ -30,6 +30,10 @@ class LeaderMovedError(StoreUnavailableError):
     """A server does not (yet, or any more) hold what was asked: look the table up again."""
 
 
+class UnsentError(LeaderMovedError):
+    """The same, before any row was sent: to send them again is safe."""
+
+
 class NotKeyedError(StoreError):
     """A request that only tables with a primary key answer was about another table."""
 
