@@ -110,7 +110,7 @@ class KnownTogether(NoLedger):
             with self._database.read() as connection:
                 rows = {(row.table_name, row.tier): row for row in connection.execute(select(tables))}
                 newest = epochs.newest(connection)
-        except StateConflictError:  # a record is damaged, maybe that of a table for which nobody asks
+        except StateConflictError:  # a record is damaged, maybe of a table that is not asked for
             self._is_damaged = True
             return
         self._rows, self._writers = rows, {}

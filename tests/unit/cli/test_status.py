@@ -176,9 +176,9 @@ def test_an_unknown_flow(project, capsys):
 def test_a_damaged_state_store(project, capsys):
     project.state_dir.mkdir()
     (project.state_dir / "state.db").write_text("no database" * 500)
-    assert main(["status"]) == 5
+    assert main(["status"]) == 6
     err = capsys.readouterr().err
-    assert err.startswith("SH401 ")
+    assert err.startswith("SH504 ")
     assert "hint: " in err
 
 
