@@ -60,7 +60,8 @@ def counts_things(bench: Bench, noun: Noun, placed: Placed) -> bool:
     """Whether a number says how many of something each event had, so that people add it up: "adults per route"."""
     column, words = placed.column, noun.head.words
     whole = column.type in {"smallint", "int", "bigint"} and not column.values and is_quantity(column)
-    if placed.of.role or bench.base.event_time is None or not whole or not words or column.unit:
+    own_rows = any(one.table != bench.base.name for one in noun.head.of_kind("table"))  # "games per player"
+    if own_rows or placed.of.role or bench.base.event_time is None or not whole or not words or column.unit:
         return False
     plurals = {part for part in column.name.split("_") if singular(part) != part}
     named = any(one.table == bench.base.name and one.column == column.name and one.quality >= ANY_FORM

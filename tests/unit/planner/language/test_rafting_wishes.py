@@ -1,6 +1,7 @@
 # ruff: noqa: E501 - one wish, or one column, a line
 """Shares of what is true, whose group it is, numbers of things, questions behind the things, ends of validity."""
 
+from benchmarks.wishes.catalogs import schema
 from streamhouse.planner.language.phrasing import rephrased
 from streamhouse.planner.understand import understand
 from tests.unit.planner.compact_request import compact
@@ -88,3 +89,9 @@ def test_who_is_meant_and_what_decides_is_said():
     assert any("'camp' is" in one for one in found.assumptions)
     found = understand("the two largest bills of every guide", RAFTING)
     assert any("amount_cents" in one for one in found.assumptions)
+
+
+def test_things_with_rows_of_their_own_are_no_number_of_another_table():
+    chess = schema("chess").catalog
+    assert [one.phrase for one in understand("games per player", chess).questions] == ["player"]
+    assert compact(understand("rated games per player", chess)) == "ods.ratings; by player_id; get sum(rated_games)"
