@@ -1,9 +1,11 @@
 """Which files a pattern names, and whether there is a place to watch for them."""
 
 import glob
+import os
 import re
 from pathlib import Path
 
+from streamhouse.doors.setting import shown
 from streamhouse.errors import Location, SourceError
 from streamhouse.ingest.folders import data_path
 
@@ -28,16 +30,49 @@ def list_files(pattern: str, root: Path) -> list[str]:
     Files without a byte, and those whose name begins with `.` or `_`, are passed over.
 
     Raises:
-        SourceError: one of them, or what a link leads to, lies outside of the project's data.
+        SourceError: one of them, or what a link leads to, lies outside of the project's data; or a link below `**`
+            leads back to a folder that it is in.
     """
     data_path(root, _fixed(pattern).as_posix())
     _refuse_many(pattern, None)
+    if "**" in pattern.split("/"):
+        _refuse_circles(root, _fixed(pattern))
     # Several `**` name a file several times.
     found = set(glob.glob(pattern, root_dir=root, recursive=True))  # noqa: PTH207  Path.glob takes no absolute path
     names = [name for name in (Path(name).as_posix() for name in found) if not Path(name).name.startswith((".", "_"))]
     files = ((name, data_path(root, name)) for name in names)
     found_names = (name for name, path in files if path.is_file() and path.stat().st_size)
     return sorted(found_names, key=in_order)
+
+
+def _refuse_circles(root: Path, folder: Path) -> None:
+    """Refuse a link to a folder that it is in, before `**` follows it: it would give each file forty names.
+
+    Two links that lead to each other would give so many that the search never ends.
+    """
+    place = (root / folder).resolve()
+    pending = [(folder, frozenset((place, *place.parents)))]
+    while pending:
+        name, way = pending.pop()
+        for below in (name / one for one in _folders(root / name)):
+            path = root / below
+            real = data_path(root, below.as_posix()).resolve() if path.is_symlink() else path.resolve()
+            if real in way:
+                link = shown(below.as_posix())
+                raise SourceError(
+                    f"the link '{link}' leads back to a folder that it is in, so '**' finds each file many times",
+                    hint="remove the link",
+                )
+            pending.append((below, way | {real}))
+
+
+def _folders(folder: Path) -> list[str]:
+    """The folders, and links to folders, in which `**` looks."""
+    try:
+        with os.scandir(folder) as entries:
+            return [entry.name for entry in entries if not entry.name.startswith(".") and Path(entry.path).is_dir()]
+    except OSError:  # gone meanwhile, or closed to us: `glob` passes over it, too
+        return []
 
 
 def check_place(pattern: str, root: Path, at: Location | None) -> None:

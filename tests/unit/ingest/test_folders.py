@@ -63,6 +63,30 @@ def test_a_folder_that_the_settings_name_is_read(root):
         list_files("/etc/hosts", root)
 
 
+def test_a_link_that_leads_back_is_refused(root):
+    (root / "data" / "far").unlink()
+    (root / "data" / "day").mkdir()
+    (root / "data" / "day" / "c.csv").write_text("n\n3\n")
+    assert list_files("data/**/*.csv", root) == ["data/a.csv", "data/day/c.csv"]
+    (root / "data" / "twin").symlink_to(root / "data" / "day")  # a folder with two names is read twice, and no circle
+    assert list_files("data/**/*.csv", root) == ["data/a.csv", "data/day/c.csv", "data/twin/c.csv"]
+    for target in (root / "data", root / "data" / "day", root):
+        (root / "data" / "day" / "back").symlink_to(target)
+        with pytest.raises(SourceError, match=r"'data/(day|twin)/back' leads back|outside"):
+            list_files("data/**/*.csv", root)
+        (root / "data" / "day" / "back").unlink()
+
+
+def test_links_that_lead_to_each_other_are_refused(root):
+    (root / "data" / "far").unlink()
+    for name, other in (("a", "b"), ("b", "a")):
+        (root / "data" / name).mkdir()
+        for number in range(3):
+            (root / "data" / name / f"to_{other}{number}").symlink_to(root / "data" / other)
+    with pytest.raises(SourceError, match="leads back to a folder that it is in"):
+        list_files("data/**/*.csv", root)
+
+
 def test_a_file_that_became_a_link_is_not_read(root):
     source = open_files({"path": "data/*.csv", "columns": {"n": "int"}}, root)
     assert source.available() == {"data/a.csv": 1}
