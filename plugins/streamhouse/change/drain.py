@@ -8,6 +8,7 @@ from streamhouse.compiler.diff import read_again
 from streamhouse.compiler.migration import without_lost
 from streamhouse.engine.carried_positions import furthest
 from streamhouse.engine.vector import cap
+from streamhouse.ingest.tables.places import further
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Position
 from streamhouse.model.version import stored_name, table_name
@@ -64,7 +65,7 @@ def _ahead(open_: Open, change: Change, own: Mapping[str, Position]) -> dict[str
         return {}
     building, at = Building(open_, change), reached(open_.state, change)
     return {
-        name: {key: max(value, own[name].get(key, 0)) for key, value in position.items()}
+        name: further(position, own[name])
         for name, position in furthest(building.plan, building.last).items()
         if name in own and name in at  # a position in a source that becomes another one is none in this one
     }

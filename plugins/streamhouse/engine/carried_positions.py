@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from streamhouse.engine.vector import cap
+from streamhouse.ingest.tables.places import further
 from streamhouse.model.plan import FlowPlan, Segment
 from streamhouse.model.table import Table
 from streamhouse.model.types import Position
@@ -35,12 +36,11 @@ def _behind(segments: Iterable[Segment], last: Mapping[str, EpochRecord]) -> dic
 
 
 def furthest(plan: FlowPlan, last: Mapping[str, EpochRecord]) -> dict[str, Position]:
-    """Source or foreign table → how far any segment has read it."""
+    """Source or foreign table → up to where all segments can read it, and where none of them has read beyond."""
     found: dict[str, Position] = {}
     for segment in plan.segments:
         for name, position in _reached(segment, last):
-            known = found.get(name, {})
-            found[name] = {key: max(position.get(key, 0), known.get(key, 0)) for key in {*position, *known}}
+            found[name] = further(position, found.get(name, {}))
     return {name: position for name, position in found.items() if name not in plan.tables}
 
 

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 from streamhouse.engine.carried_positions import furthest, meeting, moved, parted, passed_by, positions
+from streamhouse.ingest.tables.places import ALL_PARTS
 from streamhouse.model.plan import FlowPlan, PlannedRead, PlannedSource, PlannedStep, Segment
 from streamhouse.model.table import Column, Table, Tiers
 from streamhouse.model.types import ReadMode, StepKind, Strategy
@@ -48,6 +49,14 @@ LAST = {
 def test_a_flow_is_where_its_slowest_reader_is_and_its_tables_end():
     assert positions(TWO, LAST) == {"src": {"0": 6}, "ods.a": {"0": 10}, "dwd.b": {"0": 8}, "dwd.c": {}}
     assert furthest(TWO, LAST) == {"src": {"0": 10, "1": 1}}
+
+
+def test_segments_that_began_a_table_of_others_at_different_snapshots_meet_where_all_parts_are_read():
+    began = {
+        "main": record("main", 4, {"src": {"snapshot": 5, "part": 2}}, {"ods.a": {"0": 10}}),
+        "slow": record("slow", 2, {"src": {"snapshot": 7, "part": 1}, "ods.a": {"0": 8}}, {"dwd.b": {}, "dwd.c": {}}),
+    }
+    assert furthest(TWO, began) == {"src": {"snapshot": 7, "part": ALL_PARTS}}
 
 
 LEVEL = {

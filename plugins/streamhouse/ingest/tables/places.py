@@ -65,3 +65,22 @@ def place_at(position: Position, skipped: Ranges | None = None) -> TablePlace:
     if not further or further != number:
         return whole(further)
     return TablePlace(number, position.get(PART, ALL_PARTS))
+
+
+def further(one: Position, other: Position) -> Position:
+    """Up to where two readers of a source read before one reader goes on for both; of any kind of source.
+
+    That is the higher number under each key. Where they begin at different snapshots, parts of one are not parts of the
+    other, so both read all parts.
+
+    Example:
+        >>> further({"snapshot": 5, "part": 2}, {"snapshot": 5, "part": 3})
+        {'snapshot': 5, 'part': 3}
+        >>> further({"snapshot": 5, "part": 2}, {"snapshot": 7, "part": 1}) == whole(7).position
+        True
+    """
+    found = {key: max(value, other.get(key, 0)) for key, value in one.items()}
+    found |= {key: value for key, value in other.items() if key not in found}
+    if PART in found and one.get(SNAPSHOT) != other.get(SNAPSHOT) and one and other:
+        found[PART] = ALL_PARTS
+    return found
