@@ -5,11 +5,12 @@ too, so the column stays one that may be NULL, and the edit needs no decision. A
 how its rows are stored follows from it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
-from streamhouse.model.plan import FlowPlan, PlannedStep
-from streamhouse.model.table import Column
+from streamhouse.model.plan import FlowPlan, PlannedSource, PlannedStep
+from streamhouse.model.table import Column, Table
 
 Columns = Mapping[str, tuple[Column, ...]]
 """Source or table → its columns."""
@@ -28,6 +29,20 @@ class OlderNulls:
     found: dict[str, tuple[str, ...]] = field(default_factory=dict)
     _other: set[str] = field(default_factory=set)  # tables that a step computes in another way than before
 
+    @cached_property
+    def _was(self) -> dict[str, PlannedStep]:
+        return {step.id: step for step in self.applied.steps}
+
+    @cached_property
+    def _inputs(self) -> dict[str, tuple[Column, ...]]:
+        """What the flow reads and does not write, and its columns."""
+        inputs: tuple[PlannedSource | Table, ...] = (*self.applied.sources, *self.applied.external)
+        return {one.name: one.columns for one in inputs}
+
+    @cached_property
+    def _own(self) -> frozenset[str]:
+        return frozenset(self.applied.tables)
+
     def keeps(self, step: PlannedStep, inputs: Columns) -> PlannedStep:
         """A step as it was compiled, its columns nullable where a row already written may have NULL.
 
@@ -35,14 +50,14 @@ class OlderNulls:
             step: The next one.
             inputs: What it reads.
         """
-        was = next((one for one in self.applied.steps if one.id == step.id), None)
+        was = self._was.get(step.id)
         known = self.applied.older_nulls.get(step.writes.name, ())
         same = was is not None and self._is_same(was, step, inputs)
         if not same:
             self._other.add(step.writes.name)
         if was is None or step.strategy.sees_all:
             return step
-        names = _tightened(was, step)
+        names = _beside_layout(was, step)
         names = tuple(name for name in names if name in known) if same else names
         if not names:
             return step
@@ -53,11 +68,10 @@ class OlderNulls:
         """Whether a step has the SQL and the inputs that it had, and so have the steps behind it."""
         if query_of(was) != query_of(step):
             return False
-        before = {source.name: source.columns for source in self.applied.sources}
-        before |= {table.name: table.columns for table in self.applied.external}
-        own = self.applied.tables
         return all(
-            read.table not in self._other if read.table in own else before.get(read.table) == inputs.get(read.table)
+            read.table not in self._other
+            if read.table in self._own
+            else self._inputs.get(read.table) == inputs.get(read.table)
             for read in step.reads
         )
 
@@ -76,20 +90,26 @@ def is_tightened(applied: FlowPlan, plan: FlowPlan) -> bool:
         plan: Of the same flow, compiled of its files alone.
     """
     before = {step.id: step for step in applied.steps}
-    return any(_tightened(before[step.id], step) for step in plan.steps if step.id in before)
+    return any(_beside_layout(before[step.id], step) for step in plan.steps if step.id in before)
 
 
-def _tightened(was: PlannedStep, step: PlannedStep) -> tuple[str, ...]:
+def tightened_columns(was: PlannedStep, step: PlannedStep) -> Iterator[Column]:
+    """Columns outside of the primary key that are never NULL any more, whatever they were called before.
+
+    Args:
+        was: The step before an edit.
+        step: The step after it.
+    """
     before = {column.name: column for column in was.columns}
-    fixed = {*step.writes.primary_key, *step.writes.partition_by}
-    return tuple(
-        column.name
-        for column in step.columns
-        if not column.nullable
-        and column.name not in fixed
-        and (old := before.get(column.name) or before.get(step.renamed.get(column.name, ""))) is not None
-        and old.nullable
-    )
+    for column in step.columns:
+        old = before.get(column.name) or before.get(step.renamed.get(column.name, ""))
+        if not column.nullable and column.name not in step.writes.primary_key and old is not None and old.nullable:
+            yield column
+
+
+def _beside_layout(was: PlannedStep, step: PlannedStep) -> tuple[str, ...]:
+    """The columns that can stay nullable: how rows are stored does not follow from them."""
+    return tuple(column.name for column in tightened_columns(was, step) if column.name not in step.writes.partition_by)
 
 
 def _nullable(step: PlannedStep, names: Iterable[str]) -> PlannedStep:

@@ -11,7 +11,7 @@ from streamhouse.planner.proposal import FileEdit
 from streamhouse.project.applied import AppliedState
 from streamhouse.project.check import compile_with_upstream
 from streamhouse.project.compare import Applied, compare
-from streamhouse.project.desired import sees_more
+from streamhouse.project.desired import over_what_runs
 from streamhouse.project.project import Project
 from streamhouse.registry import Registry
 from streamhouse.registry.files import DefinitionFile, DefinitionFiles
@@ -72,11 +72,8 @@ def try_files(
     wrong = [error for error in registry.errors if error.at is None or error.at.file in names]
     if wrong:
         raise wrong[0] if len(wrong) == 1 else DefinitionErrors(wrong)
-    plan = compile_with_upstream(project, registry, flow)
-    if sees_more({flow: plan}, applied.plans):
-        from streamhouse.project.known_inputs import KnownInputs
-
-        plan = compile_with_upstream(project, registry, flow, KnownInputs(applied.plans))
+    of_files = compile_with_upstream(project, registry, flow)
+    plan = over_what_runs(project, of_files, applied.plans, lambda: registry)
     notices = [n for n in registry.warnings if n.at.file in names]
     notices += [n for step in plan.steps for n in step.notices if n.at.file in names]
     compared = compare(plan, Applied.found(applied), {**plans, flow: plan}, budget=project.settings.rebuild_budget)

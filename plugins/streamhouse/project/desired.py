@@ -3,8 +3,9 @@
 A column that came upstream is no edit: the Flow Trigger lets it in, as far as the policies say (docs/trigger.md).
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from streamhouse.compiler.older_nulls import is_tightened
 from streamhouse.errors import DefinitionErrors
@@ -14,6 +15,9 @@ from streamhouse.project.check import check_project, compile_one, compile_with_u
 from streamhouse.project.contracts import check_contracts
 from streamhouse.project.project import Project
 from streamhouse.registry.files import DefinitionFiles, read_files
+
+if TYPE_CHECKING:
+    from streamhouse.registry import Registry
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,7 @@ def desired(project: Project, *, processes: int = 1, files: DefinitionFiles | No
         raise DefinitionErrors(checked.errors)
     applied = applied_state(project, checked.plans)
     running = applied.plans
-    if sees_more(checked.plans, running):
+    if _sees_more(checked.plans, running):
         from streamhouse.project.known_inputs import KnownInputs
 
         checked = check_project(project, known_inputs=KnownInputs(running), files=files)
@@ -76,13 +80,10 @@ def desired_flow(project: Project, flow: str, files: DefinitionFiles | None = No
         DefinitionErrors: several things are.
     """
     files = files or read_files(project.root)
-    plan = compile_one(project, flow, files)
-    applied = applied_state(project, {flow: plan})
-    running = applied.plans
-    if sees_more({flow: plan}, running):
-        from streamhouse.project.known_inputs import KnownInputs
-
-        plan = compile_with_upstream(project, load_registry(project, files), flow, KnownInputs(running))
+    of_files = compile_one(project, flow, files)
+    applied = applied_state(project, {flow: of_files})
+    plan = over_what_runs(project, of_files, applied.plans, lambda: load_registry(project, files))
+    if plan is not of_files:
         applied = applied_state(project, {flow: plan})
     _refuse_broken_contracts(project, {flow: plan}, files)
     return Desired({flow: plan}, applied, files)
@@ -105,7 +106,28 @@ def _refuse_broken_contracts(project: Project, plans: Mapping[str, FlowPlan], fi
         raise errors[0] if len(errors) == 1 else DefinitionErrors(errors)
 
 
-def sees_more(plans: Mapping[str, FlowPlan], applied: Mapping[str, FlowPlan]) -> bool:
+def over_what_runs(
+    project: Project, plan: FlowPlan, running: Mapping[str, FlowPlan], registry: Callable[[], "Registry"]
+) -> FlowPlan:
+    """A plan of files, compiled once more over what its flow runs with and its files do not say, if there is such.
+
+    Args:
+        project: Its cache is used.
+        plan: Compiled of the files alone.
+        running: Flow → its plan as it runs.
+        registry: Gives the files' actions and flows.
+
+    Raises:
+        DefinitionError, DefinitionErrors: the flow is wrong over what it runs with.
+    """
+    if not _sees_more({plan.flow: plan}, running):
+        return plan
+    from streamhouse.project.known_inputs import KnownInputs  # slow to load
+
+    return compile_with_upstream(project, registry(), plan.flow, KnownInputs(running))
+
+
+def _sees_more(plans: Mapping[str, FlowPlan], applied: Mapping[str, FlowPlan]) -> bool:
     """Whether flows run with something that their files do not say: of what is upstream, or of rows already written.
 
     Args:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from streamhouse.compiler.diff.around import Around, computes_the_same
 from streamhouse.compiler.diff.policy import EditedStep
+from streamhouse.compiler.older_nulls import tightened_columns
 from streamhouse.model.outcome import Finding, Outcome
 from streamhouse.model.plan import PlannedStep
 from streamhouse.model.table import Column
@@ -141,12 +142,8 @@ def tightened(edited: EditedStep, around: tuple[Around, Around], *, rebuilt: boo
         around: What is around it before and after. Where it computes the same of the same inputs, no row differs.
         rebuilt: Whether all rows are recomputed, which proves it.
     """
-    before = {c.name: c for c in edited.old.columns}
     found = []
-    for column in edited.new.columns:
-        was = before.get(edited.renames.get(column.name, column.name))
-        if was is None or not was.nullable or column.nullable or column.name in edited.new.writes.primary_key:
-            continue
+    for column in tightened_columns(edited.old, edited.new):
         if not rebuilt and computes_the_same(edited.old, edited.new, *around):
             return []
         if rebuilt or edited.whole:
