@@ -5,7 +5,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +14,9 @@ from streamhouse.capture.binlog_place import HISTORY, BinlogPlace, cut_later, in
 from streamhouse.capture.database import DatabaseAway, Offset, Slot, masked, table_pattern
 from streamhouse.capture.journal import cut_torn_file
 from streamhouse.capture.wanted import WantedTable
-from streamhouse.errors import CaptureFailedError, MissingPackageError, SlotLostError
+from streamhouse.errors import CaptureFailedError, SlotLostError
 from streamhouse.ingest.journal import Group
-from streamhouse.ingest.tables.binlog_rows import AWAY, tls_of
+from streamhouse.ingest.tables.sessions import AWAY, TIMEOUT_S, binlog_session, require_pymysql
 from streamhouse.install.jars import MARIADB_CAPTURE_JARS, MYSQL_CAPTURE_JARS, Jar
 from streamhouse.model.connection import Connection
 from streamhouse.planner.found_tables import FoundTable
@@ -25,7 +24,6 @@ from streamhouse.planner.found_tables import FoundTable
 if TYPE_CHECKING:
     from pymysql.cursors import Cursor
 
-_TIMEOUT_S = 10
 _SILENT_S = 20.0
 _PLACE = re.compile(rb'"file":"[^"]+","pos":\d+,"row":\d+,')
 _NO_ROWS = ("Format_desc", "Gtid_list", "Previous_gtids", "Binlog_checkpoint", "Start_encryption", "Stop", "Rotate")
@@ -134,23 +132,12 @@ class CapturedBinlog:
 
     @contextmanager
     def _session(self) -> Iterator["Cursor"]:
-        if find_spec("pymysql") is None:
-            raise MissingPackageError("PyMySQL is not installed", hint="pip install 'streamhouse[mysql]'")
+        require_pymysql()
         import pymysql
 
+        waits = {"read_timeout": TIMEOUT_S * 3, "write_timeout": TIMEOUT_S * 3}
         try:
-            with pymysql.connect(
-                host=self._at.host,
-                port=self._at.port_number,
-                user=self._at.user,
-                password=self._password,
-                connect_timeout=_TIMEOUT_S,
-                read_timeout=_TIMEOUT_S * 3,
-                write_timeout=_TIMEOUT_S * 3,
-                autocommit=True,
-                charset="utf8mb4",
-                **tls_of(self._at.tls),
-            ) as session:
+            with binlog_session(self._at, self._password, autocommit=True, **waits) as session:
                 yield session.cursor()
         except pymysql.MySQLError as error:
             code, said = (*error.args, "", "")[:2]

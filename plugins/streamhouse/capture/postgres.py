@@ -5,7 +5,6 @@ import time
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
@@ -14,9 +13,10 @@ from streamhouse.capture.database import DatabaseAway, Offset, Slot, first_line,
 from streamhouse.capture.postgres_catalog import postgres_tables
 from streamhouse.capture.postgres_commits import Commits
 from streamhouse.capture.wanted import WantedTable
-from streamhouse.errors import CaptureFailedError, MissingPackageError, SlotLostError, did_you_mean
+from streamhouse.errors import CaptureFailedError, SlotLostError, did_you_mean
 from streamhouse.ingest.journal import Group, segments
 from streamhouse.ingest.tables.postgres_types import declarable, fits
+from streamhouse.ingest.tables.sessions import TIMEOUT_S, postgres_session, require_psycopg
 from streamhouse.install.jars import POSTGRES_CAPTURE_JARS, Jar
 from streamhouse.model.connection import Connection
 from streamhouse.planner.found_tables import FoundTable
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 MESSAGES = "streamhouse"
 """Prefix of the messages that we write into the database's log."""
 
-_TIMEOUT_S = 10
 _OLDEST = 140000
 _PLACE = re.compile(rb'"txId":\d+,"lsn":\d+,')
 _SETTINGS = {
@@ -74,23 +73,11 @@ class CapturedPostgres:
 
     @contextmanager
     def _session(self) -> Iterator["psycopg.Connection"]:
-        if find_spec("psycopg") is None:
-            raise MissingPackageError("psycopg is not installed", hint="pip install 'streamhouse[postgres]'")
+        require_psycopg()
         import psycopg
 
-        at = self._at
         try:
-            with psycopg.connect(
-                host=at.host,
-                port=at.port_number,
-                dbname=at.database,
-                user=at.user,
-                password=self._password or None,
-                sslmode=at.tls,
-                connect_timeout=_TIMEOUT_S,
-                application_name="streamhouse",
-                autocommit=True,
-            ) as session:
+            with postgres_session(self._at, self._password, autocommit=True) as session:
                 yield session
         except psycopg.OperationalError as error:
             raise DatabaseAway(first_line(error)) from None  # what is behind it may have the password
@@ -238,7 +225,7 @@ class CapturedPostgres:
     def free(self, group: Group) -> None:
         """See `CapturedDatabase`."""
         with self._session() as session:
-            until = time.monotonic() + _TIMEOUT_S
+            until = time.monotonic() + TIMEOUT_S
             while session.execute(_END_READER, (group.slot,)).fetchall() and time.monotonic() < until:
                 time.sleep(0.1)
 

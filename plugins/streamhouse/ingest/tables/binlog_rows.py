@@ -1,29 +1,24 @@
 """Rows of a table of MariaDB or MySQL, in sessions that only read."""
 
-import ssl
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from sqlglot import exp
 
-from streamhouse.errors import Location, MissingPackageError, SourceError
+from streamhouse.errors import Location, SourceError
 from streamhouse.ingest.tables.binlog_types import natural
 from streamhouse.ingest.tables.database import StoredColumn
 from streamhouse.ingest.tables.database_failures import DatabaseFailures
+from streamhouse.ingest.tables.sessions import AWAY, binlog_session, require_pymysql
 from streamhouse.model.connection import Connection
 from streamhouse.stores.arrow import arrow_type
 
 if TYPE_CHECKING:
-    from pymysql.connections import Connection as Session
     from pymysql.cursors import SSCursor
 
-AWAY = (1040, 1053, 1077, 1079, 1152, 1184, 1927, 2002, 2003, 2006, 2013, 2014, 2055)
-"""Codes of errors that end when the server is back."""
-_TIMEOUT_S = 10
 _ROWS_AT_ONCE = 20_000
 _SESSION = ("SET SESSION time_zone = '+00:00'", "SET SESSION TRANSACTION READ ONLY")
 _COLUMNS = """
@@ -89,12 +84,15 @@ class BinlogRows:
 
     @contextmanager
     def _cursor(self) -> Iterator["SSCursor"]:
-        if find_spec("pymysql") is None:
-            raise MissingPackageError("PyMySQL is not installed", hint="pip install 'streamhouse[mysql]'")
+        require_pymysql()
         import pymysql
+        from pymysql.cursors import SSCursor
 
         try:
-            with self._session() as session, session.cursor() as cursor:
+            with (
+                binlog_session(self._place, self._password, cursorclass=SSCursor) as session,
+                session.cursor() as cursor,
+            ):
                 for statement in _SESSION:
                     cursor.execute(statement)
                 yield cursor
@@ -106,34 +104,6 @@ class BinlogRows:
             raise (self._failures.away(error) if is_away else self._failures.refused(error)) from None
         except pa.ArrowException as error:
             raise self._failures.refused(error) from None
-
-    def _session(self) -> "Session[SSCursor]":
-        import pymysql
-        from pymysql.cursors import SSCursor
-
-        return pymysql.connect(
-            host=self._place.host,
-            port=self._place.port_number,
-            user=self._place.user,
-            password=self._password,
-            connect_timeout=_TIMEOUT_S,
-            charset="utf8mb4",
-            cursorclass=SSCursor,
-            **tls_of(self._place.tls),
-        )
-
-
-def tls_of(mode: str) -> dict[str, Any]:
-    """What PyMySQL takes for a setting `tls`."""
-    if mode == "disable":
-        return {"ssl_disabled": True}
-    if mode == "prefer":
-        return {}
-    context = ssl.create_default_context()
-    context.check_hostname = mode == "verify-full"
-    if mode == "require":
-        context.verify_mode = ssl.CERT_NONE
-    return {"ssl": context}
 
 
 def _type(kind: str, whole: str) -> str | None:

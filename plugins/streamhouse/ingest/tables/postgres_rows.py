@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from streamhouse.errors import Location, MissingPackageError, SourceError
+from streamhouse.errors import Location, SourceError
 from streamhouse.ingest.tables.database import StoredColumn
 from streamhouse.ingest.tables.database_failures import DatabaseFailures
 from streamhouse.ingest.tables.postgres_types import natural
+from streamhouse.ingest.tables.sessions import postgres_session, require_psycopg
 from streamhouse.model.connection import Connection
 from streamhouse.stores.arrow import arrow_type
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     import psycopg
     from psycopg.sql import Composable
 
-_TIMEOUT_S = 10
 _ROWS_AT_ONCE = 20_000
 _SESSION = "-c default_transaction_read_only=on -c TimeZone=UTC -c IntervalStyle=iso_8601"
 _COLUMNS = """
@@ -86,23 +85,11 @@ class PostgresRows:
 
     @contextmanager
     def _session(self) -> Iterator["psycopg.Connection"]:
-        if find_spec("psycopg") is None:
-            raise MissingPackageError("psycopg is not installed", hint="pip install 'streamhouse[postgres]'")
+        require_psycopg()
         import psycopg
 
-        at = self._place
         try:
-            with psycopg.connect(
-                host=at.host,
-                port=at.port_number,
-                dbname=at.database,
-                user=at.user,
-                password=self._password or None,
-                sslmode=at.tls,
-                connect_timeout=_TIMEOUT_S,
-                application_name="streamhouse",
-                options=_SESSION,
-            ) as session:
+            with postgres_session(self._place, self._password, options=_SESSION) as session:
                 yield session
         except psycopg.OperationalError as error:
             is_refused = any(one in str(error) for one in _REFUSED)
