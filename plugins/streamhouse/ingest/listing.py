@@ -51,28 +51,36 @@ def _refuse_circles(root: Path, folder: Path) -> None:
     Two links that lead to each other would give so many that the search never ends.
     """
     place = (root / folder).resolve()
-    pending = [(folder, frozenset((place, *place.parents)))]
+    pending = [(folder, place, frozenset((place, *place.parents)))]
     while pending:
-        name, way = pending.pop()
-        for below in (name / one for one in _folders(root / name)):
-            path = root / below
-            real = data_path(root, below.as_posix()).resolve() if path.is_symlink() else path.resolve()
+        name, place, way = pending.pop()
+        for entry in _folders(root / name):
+            below, real = name / entry.name, place / entry.name
+            if entry.is_symlink():
+                real = data_path(root, below.as_posix()).resolve()
             if real in way:
                 link = shown(below.as_posix())
                 raise SourceError(
                     f"the link '{link}' leads back to a folder that it is in, so '**' finds each file many times",
                     hint="remove the link",
                 )
-            pending.append((below, way | {real}))
+            pending.append((below, real, way | {real}))
 
 
-def _folders(folder: Path) -> list[str]:
+def _folders(folder: Path) -> list[os.DirEntry[str]]:
     """The folders, and links to folders, in which `**` looks."""
     try:
         with os.scandir(folder) as entries:
-            return [entry.name for entry in entries if not entry.name.startswith(".") and Path(entry.path).is_dir()]
+            return [one for one in entries if not one.name.startswith(".") and _is_folder(one)]
     except OSError:  # gone meanwhile, or closed to us: `glob` passes over it, too
         return []
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link that leads to itself
+        return False
 
 
 def check_place(pattern: str, root: Path, at: Location | None) -> None:
