@@ -22,8 +22,12 @@ ENGINE = Path(sys.executable).with_name("streamhouse")
 
 
 def environment(**more: str) -> dict[str, str]:
-    """Of a process in the control plane."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("AIRFLOW")}
+    """Of a process in the control plane, which writes what it compiles of DAG files as it does elsewhere."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("AIRFLOW") and name != "PYTHONDONTWRITEBYTECODE"
+    }
     return {**kept, "PYTHONPATH": str(ROOT / "plugins"), "STREAMHOUSE_COMMAND": str(ENGINE), **more}
 
 

@@ -46,7 +46,7 @@ def control_plane(tmp_path):
     def run(*arguments, **more):
         command = [program("python"), ROOT / "tests" / "airflow" / "parse.py", *arguments]
         done = subprocess.run(command, env=settings | more, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr[-3000:]
+        assert done.returncode == 0, f"exit {done.returncode} of parse.py\n{done.stdout[-3000:]}\n{done.stderr[-6000:]}"
         return json.loads(done.stdout.splitlines()[-1])
 
     return run

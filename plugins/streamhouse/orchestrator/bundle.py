@@ -11,7 +11,7 @@ from typing import Any
 from airflow.dag_processing.bundles.base import BaseDagBundle, BundleVersion  # noqa: TID253  for Airflow alone
 
 from streamhouse.errors import StateConflictError, StreamhouseError
-from streamhouse.orchestrator.files import MANIFEST, files_of, with_project_error
+from streamhouse.orchestrator.files import MANIFEST, files_in, files_of, with_project_error
 from streamhouse.orchestrator.roots import ROOT_FILE
 
 _NOT_COMPILED = "none"
@@ -82,7 +82,7 @@ class FlowBundle(BaseDagBundle):  # type: ignore[misc]
         try:
             return files_of(compile_flows(self.project))
         except StreamhouseError as error:  # of the project as a whole: its flows stay as they were
-            old_files = {f.name: f.read_text() for f in self.path.iterdir()} if self._head.exists() else {}
+            old_files = files_in(self.path) if self._head.exists() else {}
             old_files.pop(ROOT_FILE, None)
             return with_project_error(old_files, str(error))
 

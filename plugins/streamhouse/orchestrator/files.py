@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 
 from streamhouse.orchestrator.compiled import Compiled, file_stem
 
@@ -67,6 +68,15 @@ def with_project_error(files: Mapping[str, str], error: str) -> dict[str, str]:
     manifest = json.loads(files[MANIFEST]) if MANIFEST in files else {"flows": []}
     broken = {_PROJECT_ERROR: _BROKEN.format(what="project", text=_literal(error))}
     return _with_manifest({PROJECT: _PROJECT, **files, **broken}, manifest["flows"], {"": error})
+
+
+def files_in(folder: Path) -> dict[str, str]:
+    """Name → text of what was written to a folder; Python adds a folder with what it compiled of that.
+
+    Args:
+        folder: Of one version.
+    """
+    return {file.name: file.read_text(encoding="utf-8") for file in folder.iterdir() if file.is_file()}
 
 
 def _with_manifest(files: dict[str, str], flows: list[str], broken: dict[str, str]) -> dict[str, str]:
