@@ -209,6 +209,10 @@ class Drill:
         if self._cold.exists():
             shutil.copytree(self._cold, self.images / image / "cold")
 
+    def lose_cold(self) -> None:
+        """Remove the cold tables of the tests before this one."""
+        self._remove(self._cold)
+
     def compose(self, pieces: Mapping[str, str | None], others: str) -> None:
         """Put the folder together.
 
