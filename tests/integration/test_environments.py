@@ -145,9 +145,16 @@ def test_what_cannot_be(open_):
     assert second.id != first.id
     [table] = [table_at(first.plan.tables[name], first.versions) for name in first.versions]
     assert open_.stores[table.tiers.target].columns(table.name) is None  # the first is gone
+    write_action(root, "best", "SELECT customer, cents FROM customers WHERE cents > 10")
     applying.apply(project, compared(open_), "test")  # production moves on by itself
     with pytest.raises(StateConflictError, match="moved on"):
         applying.promote(project, FLOW, "dev")
     environment.discard(project, FLOW, "dev")
     assert open_.state.environments() == []
+    write_action(root, "best", "SELECT customer, cents FROM customers WHERE cents > 5")
+    third = environment.build(project, compared(open_), "dev", "test")
+    done = applying.apply(project, compared(open_), "test")  # it has exactly this, so it is promoted
+    assert done is not None
+    assert (done.id, done.phase, open_.state.environments()) == (third.id, Phase.APPLIED, [])
+    assert open_.state.versions() == third.versions
     assert_equals_batch(open_)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from streamhouse.change.built_already import built_already
 from streamhouse.compiler.marks import marks
 from streamhouse.compiler.migration import copied, followers, overtaken, tables_to_rebuild, taken_up
 from streamhouse.errors import BlockedError, StateConflictError
@@ -96,6 +97,8 @@ def ask(
 ) -> Change:
     """Write into the journal that the plan is to be carried out.
 
+    Where an environment has exactly what that would build, the environment is promoted: see `built_already`.
+
     Args:
         state: Holds the journal.
         compared: The plan, applied before.
@@ -111,7 +114,9 @@ def ask(
     found = compared.decided(choices or {})
     refuse_blocked(compared.plan.flow, found)
     refuse_ahead(state, compared.plan)
-    return state.ask_change(replace(wish_of(state, compared.plan, found), gate=gate, definition=definition), by)
+    wish = replace(wish_of(state, compared.plan, found), gate=gate, definition=definition)
+    built = built_already(state, wish)
+    return state.promote(built, gate or SwapGate.AUDIT) if built is not None else state.ask_change(wish, by)
 
 
 def refuse_ahead(state: StateStore, plan: FlowPlan) -> None:

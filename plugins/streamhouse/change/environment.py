@@ -5,16 +5,19 @@ and the sources, as production has them. It costs production nothing, and promot
 """
 
 from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
 
 from streamhouse.change.building import Building, reached, require_history, wanted_versions
-from streamhouse.change.change_request import refuse_blocked
+from streamhouse.change.built_already import built_already
+from streamhouse.change.change_request import refuse_blocked, wish_of
 from streamhouse.change.review import Reviewing
 from streamhouse.compiler.marks import marks
 from streamhouse.compiler.migration import copied, followers, tables_apart
 from streamhouse.engine.carried_positions import furthest
 from streamhouse.engine.execution import FlowExecution
 from streamhouse.engine.vector import covers
-from streamhouse.errors import LeaseHeldError, NoEnvironmentError, UnknownFlowError
+from streamhouse.errors import BlockedError, LeaseHeldError, NoEnvironmentError, StateConflictError, UnknownFlowError
 from streamhouse.model.environment_name import environment_name
 from streamhouse.model.outcome import FlowDiff
 from streamhouse.model.version import table_at
@@ -89,6 +92,71 @@ def _to_build(compared: PlanComparison, environment: str, choices: Choices) -> t
     if not apart:
         raise NoEnvironmentError(f"{compared.plan.flow}: nothing differs from production, so there is nothing to build")
     return found, apart
+
+
+@dataclass(frozen=True)
+class EnvironmentOutlook:
+    """What building a plan in an environment would do.
+
+    Attributes:
+        has_run: Whether the flow has run: else nothing serves beside which tables could be built.
+        exists: Whether there is an environment of this name.
+        is_built: Whether it has this plan already, beside what serves now.
+        tables: Those that it has of its own, or would have; none: the plan says what serves.
+    """
+
+    has_run: bool
+    exists: bool
+    is_built: bool
+    tables: tuple[str, ...]
+
+
+def outlook(project: Project, compared: PlanComparison, environment: str) -> EnvironmentOutlook:
+    """What `build` would do. Touches nothing.
+
+    Raises:
+        NoEnvironmentError: the name is none.
+    """
+    _check_name(environment)
+    tables = tuple(sorted(tables_apart(compared.found, compared.plan)))
+    with project.existing_state() or nullcontext() as state:
+        if state is None or compared.applied is None:
+            return EnvironmentOutlook(False, False, False, tables)
+        change = state.open_change(compared.plan.flow, environment)
+        is_built = (
+            change is not None
+            and change.base == compared.revision
+            and change.plan.fingerprint == compared.plan.fingerprint
+        )
+        return EnvironmentOutlook(_has_run(state, compared.plan.flow), change is not None, is_built, tables)
+
+
+def _has_run(state: StateStore, flow: str) -> bool:
+    try:
+        require_history(state, flow)
+    except StateConflictError:
+        return False
+    return True
+
+
+def environment_to_promote(project: Project, compared: PlanComparison) -> str | None:
+    """The environment that applying a plan promotes, as it has what would be built; None: the plan is built, or waits.
+
+    Args:
+        project: Its state store is read.
+        compared: The plan against what is applied.
+    """
+    state = project.existing_state() if compared.is_change and compared.applied is not None else None
+    if state is None:
+        return None
+    with state:
+        if not state.environments():
+            return None
+        try:
+            built = built_already(state, wish_of(state, compared.plan, compared.found))
+        except BlockedError:
+            return None
+        return built.environment if built is not None else None
 
 
 def run(
@@ -170,14 +238,14 @@ def is_environment(project: Project, environment: str) -> bool:
         return environment in {change.environment for change in state.environments()}
 
 
-def require_environment(project: Project, environment: str) -> None:
+def require_environment(project: Project, environment: str, *, hint: str = "see: streamhouse env list") -> None:
     """Refuse the name of an environment that no flow has.
 
     Raises:
         NoEnvironmentError: see above.
     """
     if not is_environment(project, environment):
-        raise NoEnvironmentError(f"no flow has an environment '{environment}'", hint="see: streamhouse env list")
+        raise NoEnvironmentError(f"no flow has an environment '{environment}'", hint=hint)
 
 
 def _check_name(environment: str) -> None:

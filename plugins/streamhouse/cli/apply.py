@@ -8,7 +8,7 @@ import click
 from streamhouse.cli.app import App, shared_options
 from streamhouse.cli.environment_name import ENVIRONMENT_NAME
 from streamhouse.cli.person import whoami
-from streamhouse.cli.plan import compared, show_diff
+from streamhouse.cli.plan import compared, promoted_by, show_diff, show_promotion
 
 if TYPE_CHECKING:
     from streamhouse.model.outcome import Outcome
@@ -93,7 +93,7 @@ def apply(
     """
     from streamhouse.model.review import SwapGate
 
-    wanted = _wanted(app, flows, choose)
+    wanted = _wanted(app, flows, choose, environment)
     if environment is not None and gate is not None:
         raise click.UsageError("an environment serves nothing until it is promoted: see streamhouse env promote")
     if not yes and any(one.is_change for one in wanted):
@@ -102,13 +102,17 @@ def apply(
     _show_done(app, [(one, _carried_out(app, one, choose, lets, wait, environment)) for one in wanted])
 
 
-def _wanted(app: App, flows: tuple[str, ...], choices: "dict[str, Outcome]") -> "list[PlanComparison]":
+def _wanted(
+    app: App, flows: tuple[str, ...], choices: "dict[str, Outcome]", environment: str | None
+) -> "list[PlanComparison]":
     """Show what would change, unless the answer is to be JSON; give those flows in which something does."""
     found = [one for name in flows or (None,) for one in compared(app, name)]
     _check_choices(choices, found)
     if not app.as_json:
         for one in found:
             _show(one, app)
+            if environment is None and not choices and (built := promoted_by(app, one)):
+                show_promotion(one.plan.flow, built, app.output)
     return [one for one in found if one.is_change or one.differs]
 
 

@@ -298,7 +298,8 @@ def _show_outcome(proposal: "Proposal", output: CommandOutput, *, root: Path, wr
 def _writes(proposal: "Proposal") -> tuple[str, ...]:
     one = f"streamhouse proposals {proposal.id}"
     correct = (f"{one} --set PATH=JSON    (another name, filter, …: docs/asking.md)",) if proposal.request else ()
-    return (f"{one} --write", f"{one} --write DIR", *correct)
+    beside = (f"{one} --write --env NAME    (also builds the new tables beside production)",) if proposal.flow else ()
+    return (f"{one} --write", *beside, f"{one} --write DIR", *correct)
 
 
 def _show_files(proposal: "Proposal", output: CommandOutput) -> None:

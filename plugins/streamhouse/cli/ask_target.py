@@ -38,13 +38,20 @@ def with_environment(app: App, options: "Options", environment: str | None, writ
     """The options with an environment: to build the new tables in it, or else to read its tables.
 
     An environment that is to be built may not be there yet; then examples and preview read what serves.
+
+    Raises:
+        NoEnvironmentError: there is none whose tables could be read, and none is to be built.
     """
     from dataclasses import replace
 
-    if environment is None or write is None:
-        return replace(options, environment=environment)
-    from streamhouse.change.environment import is_environment
+    if environment is None:
+        return options
+    from streamhouse.change.environment import is_environment, require_environment
 
+    if write is None:
+        hint = f"to build the new tables in it: --write --env {environment}; those that are there: streamhouse env list"
+        require_environment(app.project, environment, hint=hint)
+        return replace(options, environment=environment)
     read = environment if is_environment(app.project, environment) else None
     return replace(options, environment=read, build_in=environment)
 

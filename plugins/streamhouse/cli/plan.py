@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from streamhouse.cli.app import App, shared_options
+from streamhouse.cli.environment_name import ENVIRONMENT_NAME
 from streamhouse.cli.output import CommandOutput
 from streamhouse.cli.status import LOST, lost_documents, show_lost, show_unseen
 
 if TYPE_CHECKING:
+    from streamhouse.change.environment import EnvironmentOutlook
     from streamhouse.model.notice import Notice
     from streamhouse.model.outcome import FlowDiff
     from streamhouse.model.plan import FlowPlan
@@ -34,27 +36,39 @@ Exit codes: 0 nothing to do, 6 tables are lost (docs/restore.md), 10 something c
 Examples:
   streamhouse plan                       # every flow
   streamhouse plan orders --explain      # strategies with reasons, types, tiers
+  streamhouse plan orders --env dev      # what 'apply orders --env dev' would build
   streamhouse plan orders --json | jq .flows[0].diff.steps
 """,
 )
 @click.argument("flow", required=False)
 @click.option("--explain", is_flag=True, help="Show the compiled flow in full.")
+@click.option(
+    "--env",
+    "environment",
+    metavar="NAME",
+    type=ENVIRONMENT_NAME,
+    help="Show what 'apply --env NAME' would build beside production.",
+)
 @shared_options
 @click.pass_context
-def plan(context: click.Context, flow: str | None, explain: bool) -> None:
+def plan(context: click.Context, flow: str | None, explain: bool, environment: str | None) -> None:
     """Compile FLOW (all flows, without it) and show what applying it would change. Touches nothing.
 
     Each step and table gets an outcome, the rule behind it (docs/outcomes.md), and the proof.
     """
     app: App = context.obj
     found = compared(app, flow)
+    if environment is not None:
+        context.exit(show_outlooks(app, found, environment, explain=explain))
     lost = _lost(app, {difference.plan.flow: difference.plan for difference in found})
+    built = {difference.plan.flow: promoted_by(app, difference) for difference in found}
     if app.as_json:
-        app.output.models({"flows": [_document(d, lost, explain=explain) for d in found]})
+        documents = [_document(d, lost, explain=explain) | {"promotes": built[d.plan.flow]} for d in found]
+        app.output.models({"flows": documents})
     else:
         show_lost(lost, app.output)
         for difference in found:
-            _show(difference, app.output, explain=explain)
+            _show(difference, app.output, explain=explain, built_in=built[difference.plan.flow])
         if not found:
             app.output.line("no flows yet; write one in flows/, or see: streamhouse init --help")
         show_unseen(lost, app.output)
@@ -75,6 +89,15 @@ def _lost(app: App, plans: "dict[str, FlowPlan]") -> "SeenLosses":
         return lost_tables(app.project, state, plans).of(set(plans))
 
 
+def promoted_by(app: App, one: "PlanComparison") -> str | None:
+    """The environment that applying a flow promotes, as it has what would be built; None: it promotes none."""
+    if not one.is_change or one.applied is None:
+        return None
+    from streamhouse.change.environment import environment_to_promote
+
+    return environment_to_promote(app.project, one)
+
+
 def compared(app: App, flow: str | None) -> "list[PlanComparison]":
     """What applying a flow would do; None: all flows."""
     from streamhouse.project.compare import compare_project
@@ -82,7 +105,66 @@ def compared(app: App, flow: str | None) -> "list[PlanComparison]":
     return compare_project(app.project, flow, processes=app.processes)
 
 
-def _show(difference: "PlanComparison", output: CommandOutput, *, explain: bool) -> None:
+def show_promotion(flow: str, environment: str, output: CommandOutput) -> None:
+    """Say that applying a flow builds nothing, as an environment has it."""
+    text = f"{flow}: environment {environment} has exactly this: applying promotes it, and builds nothing again"
+    output.line()
+    output.line(text, style="green")
+
+
+def show_outlooks(app: App, found: "list[PlanComparison]", environment: str, *, explain: bool) -> int:
+    """Show what building flows in an environment would do; the exit code."""
+    from streamhouse.change.environment import outlook
+
+    looks = [(one, outlook(app.project, one, environment)) for one in found]
+    if app.as_json:
+        documents = [
+            _document(one, None, explain=explain) | _outlook_document(look, environment) for one, look in looks
+        ]
+        app.output.models({"flows": documents})
+    else:
+        for one, look in looks:
+            _show_outlook(one, look, environment, app.output, explain=explain)
+    to_build = [(one, look) for one, look in looks if look.tables and not look.is_built]
+    if any(one.blocks or not look.has_run for one, look in to_build):
+        return BLOCKS
+    return CHANGES if to_build else 0
+
+
+def _show_outlook(
+    one: "PlanComparison", look: "EnvironmentOutlook", environment: str, output: CommandOutput, *, explain: bool
+) -> None:
+    flow = one.plan.flow
+    if not look.has_run:
+        text = (
+            f"has not run, so nothing serves beside which {environment} could be built; run it: streamhouse run {flow}"
+        )
+        output.line(f"{flow}: {text}", style="yellow")
+    elif not look.tables:
+        output.line(f"{flow}: nothing differs from production, so there is nothing to build in {environment}")
+    elif look.is_built:
+        text = f"{environment} has exactly this: {', '.join(look.tables)}"
+        output.line(f"{flow}: {text}; let it serve: streamhouse env promote {flow} {environment}", style="green")
+    else:
+        _show(one, output, explain=explain)
+        how = "is made again with" if look.exists else "is made with"
+        output.line()
+        output.line(f"{flow}: {environment} {how} tables of its own: {', '.join(look.tables)}", style="yellow")
+
+
+def _outlook_document(look: "EnvironmentOutlook", environment: str) -> dict[str, Any]:
+    return {
+        "environment": {
+            "name": environment,
+            "has_run": look.has_run,
+            "exists": look.exists,
+            "is_built": look.is_built,
+            "tables": list(look.tables),
+        }
+    }
+
+
+def _show(difference: "PlanComparison", output: CommandOutput, *, explain: bool, built_in: str | None = None) -> None:
     wanted = difference.plan
     if explain:
         from streamhouse.compiler import explain as explained
@@ -98,6 +180,8 @@ def _show(difference: "PlanComparison", output: CommandOutput, *, explain: bool)
     else:
         output.line(f"{wanted.flow}: differs from revision {difference.revision}, applied last", style="yellow")
     show_diff(difference.found, output)
+    if built_in:
+        show_promotion(wanted.flow, built_in, output)
     for notice in _notices(wanted):
         output.line(str(notice))
 
@@ -162,7 +246,7 @@ def _show_versions(found: "FlowDiff", output: CommandOutput) -> None:
         )
 
 
-def _document(difference: "PlanComparison", lost: "SeenLosses", *, explain: bool) -> dict[str, Any]:
+def _document(difference: "PlanComparison", lost: "SeenLosses | None", *, explain: bool) -> dict[str, Any]:
     wanted = difference.plan
     document: dict[str, Any] = {
         "flow": wanted.flow,
@@ -176,7 +260,7 @@ def _document(difference: "PlanComparison", lost: "SeenLosses", *, explain: bool
         "diff": difference.found,
         "plan": wanted,
         "notices": [notice.document() for notice in _notices(wanted)],
-        **lost_documents(lost.of([wanted.flow])),
+        **(lost_documents(lost.of([wanted.flow])) if lost is not None else {}),
     }
     if explain:
         from streamhouse.compiler import explain as explained

@@ -39,7 +39,7 @@ def _step(change: StepChange, again: Collection[str]) -> StepChange:
     if change.table in again:
         why = "a column comes back whose former values stores still hold, so the rows are copied without them"
     elif change.change == "new":
-        why = "there is a table of this name that another plan filled, so a new version is filled beside it"
+        why = "another plan, or an environment, has a table of this name, so a new version is filled beside it"
     else:
         why = "a table that is rebuilt needs its rows in the order in which they came, so it is filled as well"
     finding = Finding(rule=0, outcome=Outcome.REBUILD, proof=f"{change.table}: {why}", keeps_values=True)

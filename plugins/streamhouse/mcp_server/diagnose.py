@@ -147,7 +147,8 @@ def _segment(
     plan: FlowPlan | None, segment: Segment, epochs: Iterable[EpochRecord], state: StateStore | None, shared: Shared
 ) -> SegmentFacts:
     assert plan is not None, "it has the segment"
-    own = [epoch for epoch in epochs if epoch.segment == segment.name]
+    # A change that takes a plan over is recorded as an epoch that reads nothing: no row waited for it.
+    own = [epoch for epoch in epochs if epoch.segment == segment.name and epoch.layer_visible_ms]
     work = [epoch.finished_ms - epoch.started_ms for epoch in own]
     last = own[0] if own else None
     return SegmentFacts(

@@ -16,6 +16,7 @@ from streamhouse.ui.answers import FlowSummary
 _CODE = re.compile(r"\bSH\d{3}\b")
 _OF_COUNTS = frozenset({"expectation", "loss", "plan", "segments", "retention", "meaning"})
 """Kinds of events whose texts quote no rows."""
+_WITHHELD = "what it says may quote rows; a person can read it: streamhouse status"
 
 
 def freshness(summary: FlowSummary) -> Freshness:
@@ -59,14 +60,19 @@ def error_text(text: str, shared: Shared, tables: Iterable[str]) -> str:
         return shared.cleaned(for_client(text))
     found = _CODE.search(text)
     kind = f"{found[0]}: {meaning(found[0])}".rstrip(": ") if found else "an error"
-    return f"{kind} (what it says may quote rows; a person can read it: streamhouse status)"
+    return f"{kind} ({_WITHHELD})"
 
 
 def event_text(event: FlowEvent, shared: Shared, tables: Iterable[str]) -> str:
     """One report of a runner, with its time."""
     at = event.at.strftime("%Y-%m-%dT%H:%M:%SZ")
-    safe = event.kind in _OF_COUNTS
-    return f"{at} {event.kind}: {shared.cleaned(event.text) if safe else error_text(event.text, shared, tables)}"
+    if event.kind in _OF_COUNTS:
+        text = shared.cleaned(event.text)
+    elif _CODE.search(event.text) or all(shared.gives_rows(table) for table in tables):
+        text = error_text(event.text, shared, tables)
+    else:
+        text = _WITHHELD  # it need not be an error
+    return f"{at} {event.kind}: {text}"
 
 
 def meaning(code: str) -> str:

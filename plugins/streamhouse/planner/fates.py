@@ -62,6 +62,10 @@ class Fates:
             return False
         return all(self._text(edit.path) == edit.after for edit in proposal.files)
 
+    def environment(self, stored: Stored) -> str | None:
+        """The environment that has the table of a proposal, with its history, until it is promoted; None: none has."""
+        return self._environment(stored.proposal) if self.of(stored).what == "built" else None
+
     def _written(self, proposal: Proposal, written: list[Event]) -> tuple[str, str]:
         applied = self._applied.get(proposal.flow)
         if applied is not None and proposal.table in applied[1].tables:

@@ -51,7 +51,7 @@ def table_name(request: Request, taken: Mapping[str, str]) -> str:
     if request.name is not None:
         return f"{layer_of(request)}.{own_name(request.name, taken)}"
     name = _described(request)
-    if name in taken and (more := _filtered(request.block)):
+    if name in taken and (more := _filtered(request.block)) and not name.endswith(more):
         name = _fitting(f"{name}_{more}")
     return f"{layer_of(request)}.{free_name(name, taken)}"
 

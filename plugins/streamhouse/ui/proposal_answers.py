@@ -82,7 +82,8 @@ class ProposalPage(Answer):
     Attributes:
         proposal: Its preview has rows only for who may query.
         written: The project's files say what the proposal's say.
-        apply: What to type once they are written, in this order.
+        built: The environment that has its table, with its history; None: none has.
+        apply: What to type once they are written, in this order: if an environment has them, it is promoted.
     """
 
     proposal: Proposal
@@ -90,6 +91,7 @@ class ProposalPage(Answer):
     diffs: tuple[FileDiff, ...]
     events: tuple[ProposalEvent, ...]
     written: bool
+    built: str | None
     apply: tuple[str, ...]
 
 

@@ -157,14 +157,16 @@ def _writing() -> Iterator[None]:
 
 
 def _page(desk: Desk, stored: Stored, *, rows: bool) -> ProposalPage:
-    proposal = stored.proposal
+    proposal, fates = stored.proposal, Fates(desk.project, desk.state)
+    built = fates.environment(stored)
     return ProposalPage(
         proposal=proposal.model_copy(update={"preview": _preview(proposal.preview, rows=rows)}),
         chips=chips(proposal.request, _catalog(desk)) if proposal.request is not None else (),
         diffs=tuple(_diff(edit) for edit in proposal.files),
         events=tuple(ProposalEvent(at=one.at, what=one.what, detail=one.detail) for one in stored.events),
-        written=Fates(desk.project, desk.state).is_written(proposal),
-        apply=_apply(proposal),
+        written=fates.is_written(proposal),
+        built=built,
+        apply=_apply(proposal, built),
     )
 
 
@@ -185,9 +187,12 @@ def _catalog(desk: Desk) -> Catalog:
         return Catalog({})
 
 
-def _apply(proposal: Proposal) -> tuple[str, ...]:
+def _apply(proposal: Proposal, built: str | None) -> tuple[str, ...]:
     if not proposal.flow or not proposal.files:
         return ()
+    if built is not None:
+        at = f"{proposal.flow} {built}"
+        return (f"streamhouse env diff {at}", f"streamhouse env promote {at}")
     return (f"streamhouse plan {proposal.flow}", f"streamhouse apply {proposal.flow}")
 
 

@@ -61,7 +61,7 @@ def test_shows_what_would_be_and_changes_nothing(shop: Path, capsys: pytest.Capt
     for part in (
         "Number of rows (n) of dwd.sales per note, only rows where cents is above 500.",
         "+++ b/actions/aggregate/n_by_note.sql",
-        "+  min_cents: {type: bigint, default: 500, description: only rows whose cents is above}",
+        "+  min_cents: {type: bigint, default: 500, description: only rows whose cents is above this}",
         "+  - {use: n_by_note, reads: {sales: dwd.sales}, writes: dws.n_by_note}",
         "dws.n_by_note: strategy recompute",
         "no preview: it was not asked for",
@@ -381,7 +381,9 @@ def test_the_name_of_an_environment_is_checked_before_anything_is_written(
 
 def test_an_environment_to_read_must_exist(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert _run(shop, REQUEST, "--env", "nosuch") == 6
-    assert "SH509 no flow has an environment 'nosuch'" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "SH509 no flow has an environment 'nosuch'" in told
+    assert "hint: to build the new tables in it: --write --env nosuch" in told
 
 
 def test_options_that_contradict_each_other(

@@ -245,7 +245,7 @@ def test_a_new_step_behind_a_new_one_that_gets_its_history_gets_it_too(tmp_path)
     anew = tables_to_rebuild(found, new, ())
     assert anew == {"dwd.more", "dws.more"}
     told = next(step for step in found.steps if step.table == "dws.more")
-    assert "older rows by a backfill" in told.findings[0].proof
+    assert "its older rows come from the history of dwd.more" in told.findings[0].proof
     assert overtaken(old, new, anew) == {}
 
 

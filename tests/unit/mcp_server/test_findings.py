@@ -49,6 +49,21 @@ def test_rows_that_wait_for_their_epoch(call, ran):
     assert any("rows waited 2000 ms until an epoch of segment main began" in one for one in flow["findings"])
 
 
+def test_a_change_that_is_applied_is_no_epoch_whose_rows_waited(call, project, ran):
+    ran({"ods": 10, "dwd": 20, "dws": 30})
+    with project.state() as state:
+        long_after = int(NOW.timestamp() * 1000) + 3_600_000
+        state.begin_at([EpochRecord("orders", "main", 1, long_after - 3_600_000, long_after, long_after)])
+        state.append_event("orders", "change", "change 1 (swap) applied: the flow goes on")
+    [flow] = call("diagnose", name="orders").document["flows"]
+    [segment] = flow["segments"]
+    assert (segment["last_wait_ms"], segment["epochs"]) == (10, 1)
+    assert not any("waited" in one for one in flow["findings"])
+    [event] = flow["events"]
+    assert "change: what it says may quote rows" in event
+    assert "error" not in event
+
+
 def test_a_flow_in_time_has_no_finding_but_that_it_ended(call, ran):
     ran({"ods": 10, "dwd": 20, "dws": 30})
     [flow] = call("diagnose").document["flows"]

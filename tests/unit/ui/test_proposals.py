@@ -194,9 +194,14 @@ def test_what_an_environment_has_is_told(asked, client, project):
         (change,) = state.environments()
         (one,) = client.get("/api/proposals").json()
         assert (one["became"], one["detail"]) == ("written", "waits for: streamhouse apply shop"), "nothing filled it"
+        page = client.get(f"/api/proposals/{name}").json()
+        assert (page["built"], page["apply"]) == (None, ["streamhouse plan shop", "streamhouse apply shop"])
         state.begin_at([EpochRecord(change.candidate, "main", 0, 1_000, 1_000, 1_001)])
     (one,) = client.get("/api/proposals").json()
     assert (one["became"], one["detail"]) == ("built", "in review; streamhouse env promote shop review")
+    page = client.get(f"/api/proposals/{name}").json()
+    assert page["built"] == "review"
+    assert page["apply"] == ["streamhouse env diff shop review", "streamhouse env promote shop review"]
 
 
 @pytest.mark.parametrize("environment", ["", "--yes", "Review", "a b", "../x"])

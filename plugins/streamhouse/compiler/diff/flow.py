@@ -145,7 +145,7 @@ def _created(step: PlannedStep, beside: Beside, known: frozenset[str]) -> Findin
     missed = sorted({read.table for read in step.reads if read.table in known})
     proof = f"{table} is created, kept up to date by {step.strategy}: {step.reason}"
     if missed:
-        proof += f"; it takes {', '.join(missed)} from where the flow stands, and older rows by a backfill"
+        proof += f"; its older rows come from the history of {', '.join(missed)}"
     return Finding(rule=0, outcome=Outcome.SWAP, proof=proof, keeps_values=True, restate=bool(missed))
 
 

@@ -6,19 +6,34 @@ from streamhouse.planner.language.lexicon import Mention
 from streamhouse.planner.language.place import UnclearError, is_participle
 from streamhouse.planner.language.tokens import stem
 
+_FIGURE_BY_GROUP = 3
+"""So many words a figure, "by" and a group have at least."""
+
 
 def refuse_done_to(bench: Bench, noun: Noun) -> None:
-    """Things before a participle that rows are called by: the things, or the rows?
+    """Things before a participle that rows are called by, and tables that are called by their groups: what is counted?
 
     Raises:
-        UnclearError: as for "number of films shown", where a row is one show.
+        UnclearError: as for "number of films shown", where a row is one show, or "total revenue by household", where a
+            table is called `revenue_by_household`.
     """
+    _refuse_figures_by_groups(bench, noun)
     word = noun.head.words[-1] if noun.head.words else ""
     if not is_participle(noun.head) or stem(word) == word:
         return
     things = [one for one in noun.around if one.end == noun.head.start and one.of_kind("table")]
     if things and not bench.places.is_base(things[0]):
         raise _asked(bench, things[0].text, word)
+
+
+def _refuse_figures_by_groups(bench: Bench, noun: Noun) -> None:
+    """A figure by groups that is a table's name, too: to count the rows of the table is hardly meant."""
+    words = noun.head.text.split()
+    if len(words) < _FIGURE_BY_GROUP or words[-2] not in {"by", "per"} or not noun.head.of_kind("table"):
+        return
+    figure, group = " ".join(words[:-2]), words[-1]
+    text = f"'{noun.head.text}' is also the table {bench.base.name}: is {figure} for each {group} meant?"
+    raise UnclearError(text, noun.head.text, (f"{figure} for each {group}",))
 
 
 def _asked(bench: Bench, things: str, done: str) -> UnclearError:

@@ -31,8 +31,8 @@ _TEXT = {"contains": "CONTAINS", "starts": "STARTSWITH", "ends": "ENDSWITH"}
 _PREFIX = {"<": "max_", "<=": "max_", ">": "min_", ">=": "min_", "<>": "other_than_", "not in": "other_than_"}
 _WORDS = {
     "=": "only rows whose {0} is this", "<>": "rows whose {0} is this do not count",
-    "<": "only rows whose {0} is below", "<=": "only rows whose {0} is at most this",
-    ">": "only rows whose {0} is above", ">=": "only rows whose {0} is at least this",
+    "<": "only rows whose {0} is below this", "<=": "only rows whose {0} is at most this",
+    ">": "only rows whose {0} is above this", ">=": "only rows whose {0} is at least this",
     "in": "only rows whose {0} is one of these", "not in": "rows whose {0} is one of these do not count",
     "contains": "only rows whose {0} contains this", "starts": "only rows whose {0} begins with this",
     "ends": "only rows whose {0} ends with this",

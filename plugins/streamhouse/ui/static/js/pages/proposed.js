@@ -147,8 +147,12 @@ function TakeOn({ page, about, onDone }) {
       ${since !== null ? html`<p aria-busy="true"><button type="button" class="small" onClick=${() => running.current?.abort()}>Stop</button> <${Clock} since=${since} text=${progress?.said || "starting the engine"} /></p>` : null}
       <div aria-live="polite">${problem ? html`<${Trouble} problem=${problem} />` : done?.said ? html`<p class="quiet">${done.said}</p>` : null}</div>
       ${page.apply.length
-        ? html`<p class="quiet small">What an environment has serves when a person promotes it; without one, <a href=${link(["changes"])}>Changes</a> shows the plan and a person applies it:</p>
-            <${Commands} lines=${[`streamhouse env diff ${p.flow} ${named ? name : "NAME"}`, `streamhouse env promote ${p.flow} ${named ? name : "NAME"}`, ...page.apply]} />`
+        ? html`<p class="quiet small">${
+            page.built
+              ? html`Environment <b>${page.built}</b> has the new tables. They serve when a person promotes it:`
+              : html`An environment has the new tables until a person promotes it. Without one, <a href=${link(["changes"])}>Changes</a> shows the plan${written ? null : " of the written files"}, and a person applies it:`
+          }</p>
+            <${Commands} lines=${page.apply} />`
         : html`<p class="quiet small">An action alone: no flow uses it yet.</p>`}
     </div>
   </section>`;

@@ -1,0 +1,43 @@
+"""Finds the environment whose tables are those that a change would build: they are promoted, and not built twice."""
+
+from streamhouse.runtime.owner import liveness
+from streamhouse.state.changes import Wish
+from streamhouse.state.records import Change, RunnerState
+from streamhouse.state.store import StateStore
+
+
+def built_already(state: StateStore, wish: Wish) -> Change | None:
+    """The change of an environment that has the plan wanted, and of its own exactly the tables that are to be rebuilt.
+
+    None: there is none; or a process keeps it up to date, and would lose it; or production was asked for the same
+    plan before, and goes on with that.
+
+    Args:
+        state: Holds the journal.
+        wish: Of production.
+    """
+    flow, applied = wish.plan.flow, state.plan(wish.plan.flow)
+    asked = state.open_change(flow)
+    if applied is None or wish.moves or wish.forgetting or (asked is not None and _is_same(asked, wish)):
+        return None
+    return next(
+        (
+            one
+            for one in state.environments()
+            if one.flow == flow and one.base == applied[0] and _is_same(one, wish) and not _runs(state, one)
+        ),
+        None,
+    )
+
+
+def _is_same(change: Change, wish: Wish) -> bool:
+    return (
+        change.plan.fingerprint == wish.plan.fingerprint
+        and not change.moves
+        and set(change.versions) == wish.to_rebuild
+        and change.copies == wish.copies
+    )
+
+
+def _runs(state: StateStore, change: Change) -> bool:
+    return state.progress(change.candidate, alive=liveness()).state is RunnerState.RUNNING
