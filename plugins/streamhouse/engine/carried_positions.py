@@ -41,7 +41,8 @@ def furthest(plan: FlowPlan, last: Mapping[str, EpochRecord]) -> dict[str, Posit
         for name, position in _reached(segment, last):
             known = found.get(name, {})
             found[name] = {key: max(position.get(key, 0), known.get(key, 0)) for key in {*position, *known}}
-    return {name: position for name, position in found.items() if name not in plan.tables}
+    own = plan.tables
+    return {name: position for name, position in found.items() if name not in own}
 
 
 def _reached(segment: Segment, last: Mapping[str, EpochRecord]) -> Iterator[tuple[str, Position]]:
