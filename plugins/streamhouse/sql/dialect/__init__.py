@@ -18,6 +18,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from streamhouse.errors import Location, SqlSyntaxError
 from streamhouse.sql.dialect.behind_brackets import with_clauses_inside, without_brackets_of_places
+from streamhouse.sql.dialect.chains import balance_chains
 from streamhouse.sql.dialect.grammar import check_depth, check_grammar
 from streamhouse.sql.dialect.literals import MARK, WRITTEN, Literals
 from streamhouse.sql.dialect.precedence import with_brackets
@@ -147,6 +148,7 @@ def _parsed(sql: str) -> exp.Expr:
     nodes = list(tree.walk())
     check_depth(nodes)
     check_grammar(nodes)
+    balance_chains(nodes)
     if isinstance(tree, (exp.Query, exp.Condition)):
         check_spark_grammar(sql, "query" if isinstance(tree, exp.Query) else "expression")
     return tree
