@@ -2,9 +2,13 @@
 
 # ruff: noqa: RUF001  the letters are what is tested
 
+import re
+
 import pytest
 
+from streamhouse.doors.setting import Kind, Setting
 from streamhouse.errors import SqlSyntaxError
+from streamhouse.model.types import USE
 from streamhouse.sql.dialect import parse_query, render
 from streamhouse.sql.types import canonical_type
 from tests.sql_corpus import AT
@@ -62,3 +66,20 @@ def test_types_are_written_in_ascii(name: str) -> None:
 
 def test_fields_have_any_names() -> None:
     assert canonical_type("struct<größe:int,ı:STRING>") == "struct<größe:int,ı:string>"
+
+
+@each(
+    ("kind", "value"),
+    [
+        (Kind.SIZE, "512\u212a"),
+        (Kind.DURATION, "30ſ"),
+        (Kind.DURATION, "٣s"),
+    ],
+)
+def test_sizes_and_durations_are_written_in_ascii(kind: Kind, value: str) -> None:
+    assert Setting(kind, "").misfit(value) is not None
+
+
+def test_versions_are_written_in_ascii() -> None:
+    assert re.fullmatch(USE, "keep@1.2") is not None
+    assert re.fullmatch(USE, "keep@١.2") is None
