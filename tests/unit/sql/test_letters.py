@@ -7,8 +7,9 @@ import re
 import pytest
 
 from streamhouse.doors.setting import Kind, Setting
-from streamhouse.errors import SqlSyntaxError
+from streamhouse.errors import FileFormatError, SqlSyntaxError
 from streamhouse.model.types import USE
+from streamhouse.registry.read_action import read_action
 from streamhouse.sql.dialect import parse_query, render
 from streamhouse.sql.types import canonical_type
 from tests.sql_corpus import AT
@@ -83,3 +84,10 @@ def test_sizes_and_durations_are_written_in_ascii(kind: Kind, value: str) -> Non
 def test_versions_are_written_in_ascii() -> None:
     assert re.fullmatch(USE, "keep@1.2") is not None
     assert re.fullmatch(USE, "keep@١.2") is None
+
+
+def test_a_column_has_the_type_that_was_meant_as_hint() -> None:
+    text = "/* ---\naction: x\nstep: ingest\ninputs: {t: {id: ınt}}\n--- */\nSELECT id FROM t\n"
+    with pytest.raises(FileFormatError, match="f:4:18: SH101 'ınt' is no Spark SQL type") as refused:
+        read_action(text, "f")
+    assert refused.value.hint == "did you mean 'int'?"
