@@ -149,7 +149,8 @@ class Building:
         self.say(f"catching up: {', '.join(self.change.versions)}")
         # What the candidate's own segments write has no bound: each drains what those before it wrote.
         at = reached(self.open.state, self.change)
-        bounds = {name: position for name, position in at.items() if name not in plan.tables}
+        own = plan.tables
+        bounds = {name: position for name, position in at.items() if name not in own}
         try:
             self.execution().run(once=True, bounds=bounds)
             # One after the other they may have found more and more of what has no bound, as the flow never read it.

@@ -7,8 +7,8 @@ from enum import StrEnum
 
 from streamhouse.errors import did_you_mean
 
-_SIZE = re.compile(r"-1|[0-9]{1,15}\s?(b|[kmgtp]i?b?)?", re.IGNORECASE)  # -1: no limit
-_DURATION = re.compile(r"[0-9]{1,12}\s?(us|ms|s|m|min|h|d)?", re.IGNORECASE)
+_SIZE = re.compile(r"-1|[0-9]{1,15}\s?(b|[kmgtp]i?b?)?", re.IGNORECASE | re.ASCII)  # -1: no limit
+_DURATION = re.compile(r"[0-9]{1,12}\s?(us|ms|s|m|min|h|d)?", re.IGNORECASE | re.ASCII)
 _NUMBER = re.compile(r"-?[0-9]{1,18}(\.[0-9]{1,9})?")
 CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]")
 _PEM = re.compile(r"[\x20-\x7e\r\n\t]*")

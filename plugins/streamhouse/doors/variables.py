@@ -42,7 +42,7 @@ def _variable(name: str) -> str:
 
 
 def _server(text: str) -> str:
-    if text != ANY and not re.fullmatch(r"[^\s,/@]{1,255}:\d{1,5}", text):
+    if text != ANY and not re.fullmatch(r"[^\s,/@]{1,255}:[0-9]{1,5}", text):
         raise ValueError("this is no server; write host:port")
     return text
 

@@ -41,7 +41,8 @@ def furthest(plan: FlowPlan, last: Mapping[str, EpochRecord]) -> dict[str, Posit
     for segment in plan.segments:
         for name, position in _reached(segment, last):
             found[name] = further(position, found.get(name, {}))
-    return {name: position for name, position in found.items() if name not in plan.tables}
+    own = plan.tables
+    return {name: position for name, position in found.items() if name not in own}
 
 
 def _reached(segment: Segment, last: Mapping[str, EpochRecord]) -> Iterator[tuple[str, Position]]:

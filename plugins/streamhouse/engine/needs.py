@@ -53,8 +53,9 @@ class _NeedParts:
 
 def needs_of(plan: FlowPlan, segment: Segment) -> dict[str, Need]:
     """Source or table → what the segment needs of it; tables it only writes are in it, without needs."""
-    origins: dict[str, Origin] = {source.name: source for source in plan.sources if source.name in segment.reads}
-    origins |= {table.name: table for table in plan.readable if table.name in segment.reads}
+    reads = segment.reads  # found out at every call
+    origins: dict[str, Origin] = {source.name: source for source in plan.sources if source.name in reads}
+    origins |= {table.name: table for table in plan.readable if table.name in reads}
     own = {step.writes.name: step.writes for step in segment.steps}
     wanted = {name: _NeedParts() for name in origins | own}
     for step in segment.steps:

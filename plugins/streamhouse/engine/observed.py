@@ -134,10 +134,11 @@ def seen(plan: FlowPlan, segment: Segment, stores: Mapping[Tier, Store], epochs:
     """
     last, in_hand = epochs.last_epoch(plan.flow, segment.name), epochs.unfinished(plan.flow, segment.name)
     recorded = StateRecord.IN_HAND if in_hand is not None else StateRecord.NOTHING if last is None else StateRecord.DONE
-    unseen = {tier for table in segment.tables.values() for tier in table.tiers.present if tier not in stores}
+    tables, reads = segment.tables, segment.reads  # each is found out at every call
+    unseen = {tier for table in tables.values() for tier in table.tiers.present if tier not in stores}
     found = SeenTables(segment, recorded, unseen=frozenset(unseen))
     shared = {step.writes.name for step in segment.steps if step.part}
-    for name, table in segment.tables.items():
+    for name, table in tables.items():
         if table.tiers.target not in stores:
             continue
         store, left = stores[table.tiers.target], last.ends.get(name, {}) if last is not None else {}
@@ -149,7 +150,7 @@ def seen(plan: FlowPlan, segment: Segment, stores: Mapping[Tier, Store], epochs:
             hot_or_first = table.tiers.target is Tier.HOT or last is None
             if hot_or_first and not covers({name: without_dropped(table, left, end)}, {name: end}):
                 found.more[name] = end
-    for table in (t for t in plan.readable if t.name in segment.reads and t.name not in segment.tables):
+    for table in (t for t in plan.readable if t.name in reads and t.name not in tables):
         if table.tiers.target not in stores:
             continue
         if (what := _lost(stores, table, {})) is not None:

@@ -68,8 +68,13 @@ class CsvForm(Frozen):
     @field_validator("separator")
     @classmethod
     def _is_there(cls, value: str) -> str:
-        if not value or value == " " * len(value):
-            raise ValueError("it needs one character that is no space")
+        if value == " ":
+            raise ValueError(
+                "a space is none here: where no value has one, make tabs of them, tr -s ' ' '\\t' < FILE > NEW, and "
+                "write '\\t'"
+            )
+        if not value:
+            raise ValueError("it needs one character, such as ',' or '\\t'")
         return value
 
     @field_validator("encoding")

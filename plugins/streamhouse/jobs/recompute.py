@@ -172,11 +172,12 @@ class Recompute:
 
     def _at_end_of_inputs(self, one: FlowRestore, segment: Segment) -> EpochRecord:
         end: dict[str, Position] = {}
+        reads, own = segment.reads, segment.tables
         for source in one.plan.sources:
-            if source.name in segment.reads:
+            if source.name in reads:
                 end[source.name] = dict(open_source(source, self.open.project.root).available())
         for table in one.plan.readable:
-            if table.name in segment.reads and table.name not in segment.tables:
+            if table.name in reads and table.name not in own:
                 store = self.open.stores[table.tiers.target]
                 end[table.name] = dict(store.end(table)) if store.columns(table.name) is not None else {}
         self._inputs[one.plan.flow, segment.name] = end

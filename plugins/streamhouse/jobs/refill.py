@@ -93,7 +93,8 @@ class FlowRecords:
 
 def marks_of_copies(open_: Open, segment: Segment, lost: Iterable[str]) -> list[tuple[str, Mark]]:
     """Lost hot tables of a segment with how far each copy in a lake reaches."""
-    tables = [segment.tables[name] for name in lost if segment.tables[name].tiers.target is Tier.HOT]
+    own = segment.tables
+    tables = [own[name] for name in lost if own[name].tiers.target is Tier.HOT]
     return [(table.name, mark) for table in tables for mark in _copies(open_, table).values()]
 
 

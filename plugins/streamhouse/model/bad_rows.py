@@ -43,7 +43,7 @@ DEAD_LETTER = "dead_letter"
 """Kind of the event that says how many rows a dead-letter table has."""
 
 _COUNT_TEXT = re.compile(r"(\S+) has (\d+) rows that cannot be read")
-_PERCENT = re.compile(r"(\d{1,3}(?:\.\d+)?)\s*%")
+_PERCENT = re.compile(r"([0-9]{1,3}(?:\.[0-9]+)?)\s*%")
 
 
 class OnBadRows(Frozen):

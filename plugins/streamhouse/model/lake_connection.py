@@ -75,7 +75,9 @@ class FlussConnection(Frozen):
     """The tables of one Fluss cluster."""
 
     kind: Literal["fluss"] = Field(description="of the connection")
-    servers: str = Field(pattern=r"^[^\s:,]+:\d+(,[^\s:,]+:\d+)*$", description="host:port of some of its servers")
+    servers: str = Field(
+        pattern=r"^[^\s:,]+:[0-9]+(,[^\s:,]+:[0-9]+)*$", description="host:port of some of its servers"
+    )
     user: str | None = Field(default=None, min_length=1, description="who logs in; absent: no login")
     password: SecretPlace | None = Field(default=None, description="where the user's password is: {environment: NAME}")
 

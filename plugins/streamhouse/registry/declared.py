@@ -34,7 +34,7 @@ def declared_type(text: str, path: KeyPath, document: Document) -> tuple[str, tu
 def _remedy(text: str) -> str:
     if text.count("(") != text.count(")") or text.count("<") != text.count(">"):
         return 'inside { } a comma ends the value: put the type in quotes, such as "decimal(12,2)"'
-    for word in re.findall(r"[a-z_]\w*(?!\w*\s*:)", text.lower()):  # no names of fields
+    for word in re.findall(r"[^\W\d]\w*(?!\w*\s*:)", text.lower()):  # no names of fields
         if word not in _WORDS and (close := get_close_matches(word, _WORDS, n=1)):
             meant = re.sub(rf"\b{word}\b", close[0], text.lower())
             return f"did you mean '{meant}'?"

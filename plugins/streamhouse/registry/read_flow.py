@@ -29,7 +29,7 @@ from streamhouse.sql.types import split_not_null
 STEPS_MOST = 3_000
 """Of a flow: planning compares each step with those before it."""
 
-_USE = re.compile(r"[a-z][a-z0-9_]*(@\d+(\.\d+){0,2})?")
+_USE = re.compile(r"[a-z][a-z0-9_]*(@[0-9]+(\.[0-9]+){0,2})?")
 
 
 def read_flow(text: str, file: str) -> Flow:

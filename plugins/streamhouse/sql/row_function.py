@@ -58,7 +58,7 @@ _UNITS_US = {
     "day": 86_400_000_000,
     "week": 604_800_000_000,
 }
-_DURATION = re.compile(r"\s*(?:interval\s+)?((?:\d+\s+[a-z]+\s*)+)", re.IGNORECASE)
+_DURATION = re.compile(r"\s*(?:interval\s+)?((?:\d+\s+[a-z]+\s*)+)", re.IGNORECASE | re.ASCII)
 
 
 def row_function(node: exp.Expr, scope: Scope, inference: Inference) -> exp.Expr | None:

@@ -2,10 +2,14 @@
 
 import re
 from functools import lru_cache
+from itertools import pairwise
 
 from sqlglot import exp, parse_one
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import SqlglotError
+from sqlglot.tokenizer_core import TokenType
+
+from streamhouse.sql.letters import other_letters
 
 _SPARK = Spark()  # a name would make a new one at each call
 _WIDENING = {
@@ -53,8 +57,13 @@ def parse_type(text: str) -> exp.DataType:
     """
     try:
         parsed = parse_one(text, into=exp.DataType, dialect=_SPARK)
+        tokens = [] if text.isascii() else _SPARK.tokenize(text)
     except SqlglotError as error:
         raise ValueError(f"'{text}' is no Spark SQL type") from error
+    behind = {id(token): after.token_type for token, after in pairwise(tokens)}
+    for token, why, _ in other_letters(tokens, text, ()):
+        if behind.get(id(token)) != TokenType.COLON:  # no name of a field
+            raise ValueError(f"'{text}' is no Spark SQL type: {why}")
     if not isinstance(parsed, exp.DataType) or parsed.is_type(exp.DataType.Type.USERDEFINED, exp.DataType.Type.UNKNOWN):
         raise ValueError(f"'{text}' is no Spark SQL type")
     return parsed

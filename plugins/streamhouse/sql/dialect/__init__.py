@@ -18,7 +18,9 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from streamhouse.errors import Location, SqlSyntaxError
 from streamhouse.sql.dialect.behind_brackets import with_clauses_inside, without_brackets_of_places
+from streamhouse.sql.dialect.chains import balance_chains
 from streamhouse.sql.dialect.grammar import check_depth, check_grammar
+from streamhouse.sql.dialect.hints import variant_path
 from streamhouse.sql.dialect.literals import MARK, WRITTEN, Literals
 from streamhouse.sql.dialect.precedence import with_brackets
 from streamhouse.sql.dialect.rendering import rendered
@@ -113,6 +115,15 @@ def _tokens(sql: str) -> tuple[Token, ...]:
 
 @lru_cache(maxsize=4096)
 def _parsed(sql: str) -> exp.Expr:
+    try:
+        return _read(sql)
+    except ParseError as error:
+        if ":" in sql and (better := variant_path(tokenize(sql), sql)) is not None:
+            raise better from error
+        raise
+
+
+def _read(sql: str) -> exp.Expr:
     literals = Literals(tokenize(sql), sql)
     read = with_brackets(literals.collapsed(), literals.numbers)
     tokens = [
@@ -147,6 +158,7 @@ def _parsed(sql: str) -> exp.Expr:
     nodes = list(tree.walk())
     check_depth(nodes)
     check_grammar(nodes)
+    balance_chains(nodes)
     if isinstance(tree, (exp.Query, exp.Condition)):
         check_spark_grammar(sql, "query" if isinstance(tree, exp.Query) else "expression")
     return tree

@@ -3,25 +3,25 @@
 import re
 from calendar import monthrange
 
-_DATE = re.compile(r"([+-]?\d{4,7})(?:-(\d{1,2})(?:-(\d{1,2})(?:[ T].*)?)?)?", re.DOTALL)
-_CLOCK = r"(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{0,9}))?)?"
+_DATE = re.compile(r"([+-]?[0-9]{4,7})(?:-([0-9]{1,2})(?:-([0-9]{1,2})(?:[ T].*)?)?)?", re.DOTALL)
+_CLOCK = r"([0-9]{1,2}):([0-9]{1,2})(?::([0-9]{1,2})(?:\.([0-9]{0,9}))?)?"
 _STAMP = re.compile(
-    rf"([+-]?\d{{4,6}})(?:-(\d{{1,2}})(?:-(\d{{1,2}})(?:[ T](?:{_CLOCK}|(\d{{1,2}}))?(.*))?)?)?", re.DOTALL
+    rf"([+-]?[0-9]{{4,6}})(?:-([0-9]{{1,2}})(?:-([0-9]{{1,2}})(?:[ T](?:{_CLOCK}|([0-9]{{1,2}}))?(.*))?)?)?", re.DOTALL
 )
-_TIME = re.compile(rf"T?{_CLOCK}\s*(AM|PM)?", re.IGNORECASE)
+_TIME = re.compile(rf"T?{_CLOCK}\s*(AM|PM)?", re.IGNORECASE | re.ASCII)
 _SPANS = {
-    "YEAR TO MONTH": r"\d+-\d+",
-    "DAY TO HOUR": r"\d+ \d+",
-    "DAY TO MINUTE": r"\d+ \d+:\d+",
-    "DAY TO SECOND": r"\d+ \d+:\d+:\d+(\.\d{1,9})?",
-    "HOUR TO MINUTE": r"\d+:\d+",
-    "HOUR TO SECOND": r"\d+:\d+:\d+(\.\d{1,9})?",
-    "MINUTE TO SECOND": r"\d+:\d+(\.\d{1,9})?",
+    "YEAR TO MONTH": r"[0-9]+-[0-9]+",
+    "DAY TO HOUR": r"[0-9]+ [0-9]+",
+    "DAY TO MINUTE": r"[0-9]+ [0-9]+:[0-9]+",
+    "DAY TO SECOND": r"[0-9]+ [0-9]+:[0-9]+:[0-9]+(\.[0-9]{1,9})?",
+    "HOUR TO MINUTE": r"[0-9]+:[0-9]+",
+    "HOUR TO SECOND": r"[0-9]+:[0-9]+:[0-9]+(\.[0-9]{1,9})?",
+    "MINUTE TO SECOND": r"[0-9]+:[0-9]+(\.[0-9]{1,9})?",
 }
 _MOST = {"YEAR": 178956970, "DAY": 106751991, "HOUR": 2562047788, "MINUTE": 153722867280}
 _UNIT = r"(?:year|month|week|day|hour|minute|second|millisecond|microsecond)s?"
-_PAIR = rf"[+-]?\s*(?:\d+(?:\.\d*)?|\.\d+)\s+{_UNIT}"
-_INTERVAL = re.compile(rf"(?:interval\s+)?{_PAIR}(?:\s+{_PAIR})*", re.IGNORECASE)
+_PAIR = rf"[+-]?\s*(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s+{_UNIT}"
+_INTERVAL = re.compile(rf"(?:interval\s+)?{_PAIR}(?:\s+{_PAIR})*", re.IGNORECASE | re.ASCII)
 _MOMENTS = frozenset({"epoch", "now", "today", "tomorrow", "yesterday"})
 
 
@@ -43,7 +43,9 @@ def check_moment(kind: str, text: str) -> str | None:
         within = fits and int(re.split(r"\D", said.lstrip("+- "))[0]) <= _MOST[kind.partition(" ")[0]]
         return None if within else f"'{text}' is no interval {kind}"
     if kind == "INTERVAL":
-        units = {found[1].lower() for found in re.finditer(r"\d\.?\s+([a-z]+?)s?(?=\s|$)", said, re.IGNORECASE)}
+        units = {
+            found[1].lower() for found in re.finditer(r"[0-9]\.?\s+([a-z]+?)s?(?=\s|$)", said, re.IGNORECASE | re.ASCII)
+        }
         months = units & {"year", "month"}
         fits = _INTERVAL.fullmatch(said) is not None and months in (set(), units)
         return None if fits else f"'{text}' is no interval"
@@ -66,7 +68,7 @@ def _is_day(year: str, month: str | None, day: str | None) -> bool:
 
 
 def _is_stamp(text: str) -> bool:
-    if re.match(r"T?\d{1,2}:", text):  # a time of today
+    if re.match(r"T?[0-9]{1,2}:", text):  # a time of today
         return True
     found = _STAMP.fullmatch(text)
     if found is None or not _is_day(found[1], found[2], found[3]):

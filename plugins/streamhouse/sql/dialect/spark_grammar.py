@@ -12,6 +12,7 @@ from typing import Any
 
 from sqlglot.errors import ParseError
 
+from streamhouse.sql.dialect.hints import of_pipe
 from streamhouse.sql.dialect.spark_words import Word, longest_sign, refused_at, words_of
 
 PARAMETER = "a parameter is a value, never a name"
@@ -167,7 +168,8 @@ def check_spark_grammar(sql: str, root: str = "query") -> None:
     for place, word in enumerate(words):
         text = sql[word.start : word.end]
         if text == "|>":
-            raise refused_at(sql, word.start, "'|>' is not analysed", text, "write sub-queries or WITH")
+            behind = sql[words[place + 1].start : words[place + 1].end] if place + 1 < len(words) else "…"
+            raise refused_at(sql, word.start, "'|>' is not analysed", text, of_pipe(behind))
         if text == "!":
             near = {
                 sql[one.start : one.end].upper() for one in (*words[max(place - 1, 0) : place], *words[place + 1 :][:1])

@@ -8,8 +8,8 @@ from sqlglot.errors import ParseError
 
 COMPARE = "compare it with Spark's SQL reference"
 _LETTER = r"[^\W\d_]"
-_POINT = r"(?:\d+\.\d*|\.\d+)"
-_EXPONENT = r"[eE][+-]?\d+"
+_POINT = r"(?:[0-9]+\.[0-9]*|\.[0-9]+)"
+_EXPONENT = r"[eE][+-]?[0-9]+"
 _ENDS = rf"(?![\w]|{_LETTER})"
 _SPACE = re.compile(r"(?:\s|--(?:\\\n|[^\r\n])*)+")
 _QUOTED = {
@@ -23,22 +23,22 @@ _NAME = re.compile(rf"{_LETTER}+://[\w/.?=&#%-]+|[\w$]+")
 _NUMBERS = [
     (re.compile(pattern), kind)
     for pattern, kind in (
-        (r"\d+[lL]", "BIGINT_LITERAL"),
-        (r"\d+[sS]", "SMALLINT_LITERAL"),
-        (r"\d+[yY]", "TINYINT_LITERAL"),
-        (r"\d+", "INTEGER_VALUE"),
-        (rf"\d+{_EXPONENT}|{_POINT}{_EXPONENT}{_ENDS}", "EXPONENT_VALUE"),
+        (r"[0-9]+[lL]", "BIGINT_LITERAL"),
+        (r"[0-9]+[sS]", "SMALLINT_LITERAL"),
+        (r"[0-9]+[yY]", "TINYINT_LITERAL"),
+        (r"[0-9]+", "INTEGER_VALUE"),
+        (rf"[0-9]+{_EXPONENT}|{_POINT}{_EXPONENT}{_ENDS}", "EXPONENT_VALUE"),
         (rf"{_POINT}{_ENDS}", "DECIMAL_VALUE"),
-        (rf"\d+(?:{_EXPONENT})?[fF]|{_POINT}(?:{_EXPONENT})?[fF]{_ENDS}", "FLOAT_LITERAL"),
-        (rf"\d+(?:{_EXPONENT})?[dD]|{_POINT}(?:{_EXPONENT})?[dD]{_ENDS}", "DOUBLE_LITERAL"),
-        (rf"\d+(?:{_EXPONENT})?[bB][dD]|{_POINT}(?:{_EXPONENT})?[bB][dD]{_ENDS}", "BIGDECIMAL_LITERAL"),
+        (rf"[0-9]+(?:{_EXPONENT})?[fF]|{_POINT}(?:{_EXPONENT})?[fF]{_ENDS}", "FLOAT_LITERAL"),
+        (rf"[0-9]+(?:{_EXPONENT})?[dD]|{_POINT}(?:{_EXPONENT})?[dD]{_ENDS}", "DOUBLE_LITERAL"),
+        (rf"[0-9]+(?:{_EXPONENT})?[bB][dD]|{_POINT}(?:{_EXPONENT})?[bB][dD]{_ENDS}", "BIGDECIMAL_LITERAL"),
     )
 ]
 _NESTING = frozenset({"ARRAY", "MAP", "STRUCT"})
 # Most of a text. An R may begin a raw string, and what stands before :// is a part of a name.
 _PLAIN = re.compile(r"\s*([A-QS-Za-qs-z_][\w$]*)(?!://)(?![\w$])")
 _SIGN = re.compile(r"\s*([(),])")  # with which no longer sign begins
-_INTEGER = re.compile(r"\s*(\d+)(?![\w.$])")
+_INTEGER = re.compile(r"\s*([0-9]+)(?![\w.$])")
 
 
 class Word(NamedTuple):

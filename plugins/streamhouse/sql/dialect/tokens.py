@@ -8,6 +8,9 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError
 from sqlglot.tokenizer_core import Token, TokenType
 
+from streamhouse.sql.dialect.spark_grammar import grammar
+from streamhouse.sql.letters import other_letters
+
 SUFFIXES = {"L": "bigint", "S": "smallint", "Y": "tinyint", "D": "double", "F": "float", "BD": "decimal"}
 """What may stand at the end of a number, and the type it then has."""
 
@@ -16,7 +19,7 @@ _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2})|
 _NAMED = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a", "%": "\\%", "_": "\\_"}
 _BITS = {"Y": 7, "S": 15, "L": 63}
 _LARGEST = {"D": 1.7976931348623157e308, "F": 3.4028235e38}
-_NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_NUMBER = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _DIGITS = 38
 _BEFORE_A_NAME = frozenset({TokenType.ORDER_BY, TokenType.SORT_BY, TokenType.COMMA, TokenType.L_PAREN, TokenType.DOT})
 _PREFIXES = frozenset({TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE})
@@ -30,9 +33,13 @@ def read_tokens(dialect: Dialect, sql: str) -> list[Token]:
 
     Raises:
         TokenError: a quote or comment does not end.
-        ParseError: a number is none of Spark's, or brackets stand too deep in each other.
+        ParseError: a number is none of Spark's, a word is not written in ASCII, or brackets stand too deep in each
+            other.
     """
     found = dialect.tokenize(sql)
+    if not sql.isascii():
+        for token, message, hint in other_letters(found, sql, grammar().words.keys()):
+            raise refused(message, token, hint)
     tokens = _joined([_string(token, sql) if token.token_type in _STRINGS else token for token in found])
     _check_depth(tokens)
     for place, token in enumerate(tokens):
@@ -52,9 +59,11 @@ def _stands_behind_asc(tokens: Sequence[Token], place: int) -> bool:
     return behind and tokens[place - 2].token_type not in _BEFORE_A_NAME
 
 
-def refused(message: str, token: Token) -> ParseError:
+def refused(message: str, token: Token, hint: str | None = None) -> ParseError:
     """The error for a token that Spark refuses."""
     detail = {"description": message, "line": token.line, "col": token.col, "highlight": token.text[:60]}
+    if hint is not None:  # without one, the message is put into plainer words
+        detail["hint"] = hint
     return ParseError(message, [detail])
 
 
