@@ -76,7 +76,7 @@ class Action(Described):
     action: str = Field(pattern=NAME, description="the name of the action", examples=["clean_orders"])
     version: str = Field(
         default="1.0.0",
-        pattern=r"^\d+\.\d+\.\d+$",
+        pattern=r"^[0-9]{1,9}\.[0-9]{1,9}\.[0-9]{1,9}$",
         description="of the action: major.minor.patch; a step may name the major version",
     )
     step: StepKind = Field(

@@ -12,6 +12,7 @@ from sqlglot.optimizer.scope import Scope
 from streamhouse.errors import Location
 from streamhouse.model.notice import Notice
 from streamhouse.model.table import Column
+from streamhouse.sql.chains import check_chains
 from streamhouse.sql.check import (
     Filters,
     check_columns,
@@ -100,6 +101,7 @@ def analyse(
         extra_columns: Whether columns of the bound table beyond the declared ones are appended.
 
     Raises:
+        SqlSyntaxError: a chain of conditions is too long.
         UnknownTableError: the FROM names something that is neither port nor CTE.
         PortError: a port is never read, or `extra_columns` cannot be appended.
         UnknownColumnError: a column no input has, or that several have.
@@ -109,6 +111,7 @@ def analyse(
         DefinitionErrors: several of these.
     """
     nodes = list(query.walk())  # once for all who look through them: that takes longer than what each looks for
+    check_chains(nodes, at)
     check_tables(nodes, ports, sql, at)
     seen = {name: port.visible(extra=False) for name, port in ports.items()}
     nodes = _spelled(query, nodes, ports, sql, at)
