@@ -24,7 +24,7 @@ def check_chains(nodes: Iterable[exp.Expr], at: Location) -> None:
     for node in nodes:
         if isinstance(node, _LINKS) and type(node.parent) is not type(node) and _length(node) > MOST:
             raise SqlSyntaxError(
-                f"more than {MOST} conditions stand in one chain of AND and OR",
+                f"more than {MOST} conditions are in one chain of AND and OR",
                 at=at,
                 hint="write column IN (…), join a table that has the values, or split it into steps",
             )

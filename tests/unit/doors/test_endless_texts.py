@@ -31,7 +31,7 @@ def analysed(sql):
 def test_a_chain_of_conditions_is_analysed_up_to_a_length(link):
     chain = f" {link} ".join(["id = 1"] * MOST)
     assert analysed(f"SELECT id FROM rows WHERE {chain}").columns
-    with pytest.raises(SqlSyntaxError, match="more than 400 conditions stand in one chain of AND and OR"):
+    with pytest.raises(SqlSyntaxError, match="more than 400 conditions are in one chain of AND and OR"):
         analysed(f"SELECT id FROM rows WHERE {chain} {link} id = 2")
     pairs = f" {link} ".join(["id = 1 AND id < 2" if link == "OR" else "(id = 1 OR id < 2)"] * MOST)
     assert analysed(f"SELECT id FROM rows WHERE {pairs}").columns
