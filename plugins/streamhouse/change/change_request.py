@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from streamhouse.change.built_already import built_already
 from streamhouse.compiler.marks import marks
 from streamhouse.compiler.migration import copied, followers, overtaken, tables_to_rebuild, taken_up
-from streamhouse.errors import BlockedError, StateConflictError
+from streamhouse.errors import BlockedError
 from streamhouse.model.definition import Definition
 from streamhouse.model.outcome import FlowDiff, Outcome, StepChange
 from streamhouse.model.plan import FlowPlan
@@ -15,6 +15,7 @@ from streamhouse.model.table import Column
 from streamhouse.model.version import at_versions
 from streamhouse.project.compare import Applied, Choices, PlanComparison, compare
 from streamhouse.state.changes import Wish
+from streamhouse.state.damage import OtherVersionError
 from streamhouse.state.records import Change
 from streamhouse.state.store import StateStore
 
@@ -58,7 +59,7 @@ def begin(
     """
     try:
         known = state.plan(plan.flow)
-    except StateConflictError:  # of a version whose plans this one cannot read
+    except OtherVersionError:
         known = None
     if known is None:
         refuse_ahead(state, plan)

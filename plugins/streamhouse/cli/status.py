@@ -187,13 +187,13 @@ def _flow_report(state: "StateStore | None", flow: str) -> "FlowReport":
 
 def _waiting(state: "StateStore | None", flow: str) -> list[str]:
     """Tables of a flow that are paused, upstream first."""
-    from streamhouse.errors import StateConflictError
+    from streamhouse.state.damage import OtherVersionError
 
     if state is None:
         return []
     try:
         applied, standing = state.plan(flow), state.upstream.waiting(flow)
-    except StateConflictError:  # of a version whose plans this one cannot read
+    except OtherVersionError:
         return []
     segments = applied[1].segments_of(standing) if applied is not None else ()
     return [name for segment in segments for name in segment.tables]
@@ -253,12 +253,12 @@ def _cells(s: "FlowReport", layers: "list[str]") -> tuple[object, ...]:
 
 
 def _waits(state: "StateStore", flow: str) -> "tuple[Wait, ...]":
-    from streamhouse.errors import StateConflictError
+    from streamhouse.state.damage import OtherVersionError
     from streamhouse.state.waits import waits_of
 
     try:
         return waits_of(state, flow)
-    except StateConflictError:  # of a version whose plans this one cannot read
+    except OtherVersionError:
         return ()
 
 

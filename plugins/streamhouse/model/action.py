@@ -76,8 +76,8 @@ class Action(Described):
     action: str = Field(pattern=NAME, description="the name of the action", examples=["clean_orders"])
     version: str = Field(
         default="1.0.0",
-        pattern=r"^[0-9]+\.[0-9]+\.[0-9]+$",
-        description="of the action: major.minor.patch; a step may name the major version",
+        pattern=r"^[0-9]{1,9}\.[0-9]{1,9}\.[0-9]{1,9}$",
+        description="of the action: major.minor.patch, each of at most nine digits; a step may name the major version",
     )
     step: StepKind = Field(
         description="what the action does, and with it the layer of its table: ingest → ods, clean → dwd, "

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pytimeparse2 import parse
 
 NAME = r"^[a-z][a-z0-9_]*$"
-USE = r"^[a-z][a-z0-9_]*(@[0-9]+(\.[0-9]+){0,2})?$"  # an action: name, or name@version, as far as it is said
+USE = r"^[a-z][a-z0-9_]*(@[0-9]{1,9}(\.[0-9]{1,9}){0,2})?$"  # an action: name, or name@version, as far as it is said
 TABLE_NAME = r"^(ods|dwd|dws|ads)\.[a-z][a-z0-9_]*$"
 _LEAST = timedelta(milliseconds=1)
 FOREVER = timedelta(days=36500)

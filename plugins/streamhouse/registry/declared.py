@@ -18,13 +18,24 @@ SIMPLE_TYPES = (
 
 _WORDS = sorted({re.split(r"\W", name)[0] for name in SIMPLE_TYPES})
 
+_MOST_DIGITS, _SHOWN = 38, 60  # of Spark's decimals; of a text in a message
+_DECIMAL = re.compile(r"\bdecimal\(([0-9]+),(-?[0-9]+)\)")
 _canonical = lru_cache(maxsize=4096)(canonical_type)  # the same few types stand in every header
 
 
 def declared_type(text: str, path: KeyPath, document: Document) -> tuple[str, tuple[DefinitionError, ...]]:
     """The canonical name of a type written at `path`, or the text as it is and what is wrong with it."""
     try:
-        return _canonical(text), ()
+        kind = _canonical(text)
+        if all(0 <= int(scale) <= int(digits) <= _MOST_DIGITS for digits, scale in _DECIMAL.findall(kind)):
+            return kind, ()
+        return text, (
+            FileFormatError(
+                f"'{text[:_SHOWN]}': a decimal has at most {_MOST_DIGITS} digits, and no more of them behind the point",
+                at=document.value_at(path),
+                hint=f"write decimal({_MOST_DIGITS},s) with a smaller s, or double",
+            ),
+        )
     except ValueError:
         return text, (
             FileFormatError(f"'{text}' is no Spark SQL type", at=document.value_at(path), hint=_remedy(text)),

@@ -23,6 +23,7 @@ from streamhouse.runtime.cold import cold_reader
 from streamhouse.runtime.stores import warm_reader
 from streamhouse.services.layout import ServicesFolder
 from streamhouse.services.services import Services
+from streamhouse.state.damage import DamagedStateError, OtherVersionError
 from streamhouse.stores.base import LakeStore, NeedsSparkError, NotedStore, Store
 from streamhouse.stores.ledger import Ledger, NoLedger
 from streamhouse.stores.mark import lost_copy_as
@@ -103,7 +104,7 @@ def lost_tables(
         desired: Flow → its plan, as the files have it, of those that matter; None: the files are read.
     """
     known: dict[str, FlowPlan] = {}
-    with suppress(StreamhouseError):  # a version whose plans this one cannot read
+    with suppress(OtherVersionError):
         known |= state.running_plans() if state is not None else {}
     plans = known
     has_data = _has_data(project)
@@ -125,6 +126,8 @@ def lost_tables(
                 is_at_rest = flow not in known or not isinstance(stores.get(Tier.HOT), NotedStore)
                 if is_at_rest and not found.of([flow]).lost:
                     found.lost.extend(_more_rows(plan, stores, epochs))
+            except DamagedStateError as error:
+                found.lost.append(LostTables(flow, None, (), error.message, error.code, error.hint or ""))
             except NeedsSparkError as error:
                 found.unseen[Tier.COLD] = str(error)
                 with suppress(StreamhouseError):

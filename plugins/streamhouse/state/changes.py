@@ -16,7 +16,7 @@ from streamhouse.model.plan import FlowPlan
 from streamhouse.model.review import AuditVerdict, Review, SwapGate
 from streamhouse.model.types import Position
 from streamhouse.state import definitions, epochs, meanings, plans, versions
-from streamhouse.state.damage import parsing
+from streamhouse.state.damage import parsing, unreadable
 from streamhouse.state.instants import from_ms
 from streamhouse.state.records import AppliedChange, Change, EpochRecord, Move, Phase
 from streamhouse.state.schema import change as changes
@@ -363,10 +363,8 @@ def _change(row: Row[tuple[object, ...]]) -> Change:
     try:
         plan = FlowPlan.model_validate_json(row.body)
     except ValidationError as error:
-        raise StateConflictError(
-            f"change {row.id} of flow '{row.flow}' was recorded by another version of Streamhouse",
-            hint=f"withdraw it, and ask again: streamhouse apply {row.flow}",
-        ) from error
+        hint = f"withdraw it, and ask again: streamhouse apply {row.flow}"
+        raise unreadable(f"change {row.id} of flow '{row.flow}'", error, hint=hint) from error
     with parsing(f"change {row.id} of flow '{row.flow}'"):
         return Change(
             id=row.id,

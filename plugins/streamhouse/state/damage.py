@@ -2,19 +2,43 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-
-from sqlalchemy import Connection
+from typing import TYPE_CHECKING
 
 from streamhouse.errors import StateConflictError
 
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+    from sqlalchemy import Connection
 
-def damaged(what: str) -> StateConflictError:
+
+class OtherVersionError(StateConflictError):
+    """A record is whole, and of a version of Streamhouse that records it in another way."""
+
+
+class DamagedStateError(StateConflictError):
+    """A record is not as it was recorded."""
+
+
+def unreadable(what: str, error: "ValidationError", *, hint: str) -> StateConflictError:
+    """The error of a record that has no checksum and is not as this version records it.
+
+    Args:
+        what: Is recorded, for people.
+        error: Of who reads it: what is no JSON was recorded by no version.
+        hint: What to do about a record of another version.
+    """
+    if any(one["type"] == "json_invalid" for one in error.errors(include_url=False, include_input=False)):
+        return damaged(what)
+    return OtherVersionError(f"{what} was recorded by another version of Streamhouse", hint=hint)
+
+
+def damaged(what: str) -> DamagedStateError:
     """The error of a record that is damaged.
 
     Args:
         what: Is recorded, for people.
     """
-    return StateConflictError(
+    return DamagedStateError(
         f"the state store is damaged: {what} is not as it was recorded",
         hint="move the state store away, or put a copy of it back; then see: streamhouse restore --dry-run",
     )
@@ -30,7 +54,7 @@ def parsing(what: str) -> Iterator[None]:
         what: Is recorded, for people.
 
     Raises:
-        StateConflictError: a value is none that was ever recorded.
+        DamagedStateError: a value is none that was ever recorded.
     """
     try:
         yield
@@ -38,7 +62,7 @@ def parsing(what: str) -> Iterator[None]:
         raise damaged(what) from error
 
 
-def check_file(connection: Connection) -> None:
+def check_file(connection: "Connection") -> None:
     """Compare each row of an SQLite file with its keys in the indexes, and each page with what it says of itself.
 
     SQLite finds rows by their keys. A flipped bit makes a key another one, or one of bytes: then no query finds the
@@ -48,7 +72,7 @@ def check_file(connection: Connection) -> None:
         connection: To an SQLite database. The check reads the whole file: 2 CPU-ms for each MB.
 
     Raises:
-        StateConflictError: something is wrong.
+        DamagedStateError: something is wrong.
     """
     found = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar_one()
     if found != "ok":

@@ -8,10 +8,9 @@ from functools import lru_cache
 from pydantic import ValidationError
 from sqlalchemy import Connection, Row, Select, func, insert, select
 
-from streamhouse.errors import StateConflictError
 from streamhouse.model.plan import FlowPlan, fingerprint_of
 from streamhouse.model.types import Tier
-from streamhouse.state.damage import damaged, parsing
+from streamhouse.state.damage import OtherVersionError, damaged, parsing
 from streamhouse.state.instants import from_ms
 from streamhouse.state.records import PlanRevision
 from streamhouse.state.schema import plan as plans
@@ -39,7 +38,8 @@ def newest(connection: Connection, flow: str) -> tuple[int, FlowPlan] | None:
     """The revision and plan applied last; None when there is none.
 
     Raises:
-        StateConflictError: it was written by a version whose plans this one cannot read.
+        OtherVersionError: it was written by a version whose plans this one cannot read.
+        StateConflictError: it is damaged.
     """
     row = connection.execute(_newest(flow)).one_or_none()
     return (row.revision, _parsed(row)) if row is not None else None
@@ -54,12 +54,16 @@ def newest_of_all(connection: Connection) -> dict[str, tuple[int, FlowPlan]]:
 
 
 def at_revision(connection: Connection, flow: str, revision: int) -> FlowPlan | None:
-    """An applied plan; None when there is none, or this version cannot read it."""
+    """An applied plan; None when there is none, or this version cannot read it.
+
+    Raises:
+        StateConflictError: it is damaged.
+    """
     query = select(plans).where(plans.c.flow == flow, plans.c.revision == revision)
     row = connection.execute(query).one_or_none()
     try:
         return _parsed(row) if row is not None else None
-    except StateConflictError:
+    except OtherVersionError:
         return None
 
 
@@ -73,13 +77,16 @@ def tier_since(connection: Connection, flow: str, table: str, tier: Tier) -> dat
     """When a table of a flow got a tier that it has had ever since; None: it has none.
 
     A revision that this version cannot read does not count.
+
+    Raises:
+        StateConflictError: a revision is damaged.
     """
     since: datetime | None = None
     rows = connection.execute(select(plans).where(plans.c.flow == flow).order_by(plans.c.revision.desc()))
     for row in rows:
         try:
             found = _parsed(row).tables.get(table)
-        except StateConflictError:
+        except OtherVersionError:
             break
         if found is None or tier not in found.tiers.present:
             break
@@ -105,16 +112,15 @@ def _newest(flow: str) -> Select[tuple[object, ...]]:
 
 @lru_cache(maxsize=1024)  # a plan is read far more often than it changes, and it is frozen
 def _plan(body: str, fingerprint: str) -> FlowPlan | None:
-    """The plan; None: its text is not the one of its fingerprint."""
-    found = FlowPlan.model_validate_json(body)
-    return found if fingerprint_of(body) == fingerprint else None
+    """The plan; None: its text is not the one of its fingerprint, which every version makes in the same way."""
+    return FlowPlan.model_validate_json(body) if fingerprint_of(body) == fingerprint else None
 
 
 def _parsed(row: Row[tuple[object, ...]]) -> FlowPlan:
     try:
         found = _plan(row.body, row.fingerprint)
     except ValidationError as error:
-        raise StateConflictError(
+        raise OtherVersionError(
             f"revision {row.revision} of flow '{row.flow}' was recorded by another version of Streamhouse",
             hint="finish the run with the version that wrote it, or move the state store away",
         ) from error

@@ -9,10 +9,9 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 from sqlalchemy import Connection, Row, delete, func, insert, select, update
 
-from streamhouse.errors import StateConflictError
 from streamhouse.model.upstream import Decision, UpstreamEvent
 from streamhouse.state.connect import Database
-from streamhouse.state.damage import parsing
+from streamhouse.state.damage import parsing, unreadable
 from streamhouse.state.instants import from_ms, to_ms
 from streamhouse.state.schema import pin as pins
 from streamhouse.state.schema import upstream_event as table
@@ -221,10 +220,8 @@ def _parsed(parse: Callable[[str], T], body: str, flow: str) -> T:
     try:
         return parse(body)
     except ValidationError as error:
-        raise StateConflictError(
-            f"a change upstream of flow '{flow}' was recorded by another version of Streamhouse",
-            hint="use the version that wrote it, or move the state store away",
-        ) from error
+        hint = "use the version that wrote it, or move the state store away"
+        raise unreadable(f"a change upstream of flow '{flow}'", error, hint=hint) from error
 
 
 def _outdate(connection: Connection, row: Row[tuple[Any, ...]], at_ms: int) -> None:

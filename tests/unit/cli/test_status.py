@@ -1,19 +1,24 @@
 import json
+import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from streamhouse.change.change_request import begin
 from streamhouse.cli.init import write_project
 from streamhouse.cli.main import main
 from streamhouse.errors import TableLostError
 from streamhouse.model.bad_rows import DEAD_LETTER, count_text
 from streamhouse.model.outcome import Outcome
+from streamhouse.model.plan import fingerprint_of
 from streamhouse.model.schema_change import EventType, Policy
 from streamhouse.model.types import Tier
 from streamhouse.model.upstream import Decision, UpstreamEvent, Values, Verdict
 from streamhouse.project.desired import desired_plan
 from streamhouse.project.project import Project
 from streamhouse.runtime.owner import this_owner
+from streamhouse.state.damage import DamagedStateError
 from streamhouse.state.records import EpochRecord, Owner, RunnerState
 from streamhouse.state.runners import WantedState
 from streamhouse.state.upstream import EventStatus
@@ -180,6 +185,45 @@ def test_a_damaged_state_store(project, capsys):
     err = capsys.readouterr().err
     assert err.startswith("SH504 ")
     assert "hint: " in err
+
+
+def rewritten(project, body, fingerprint):
+    with closing(sqlite3.connect(project.state_dir / "state.db")) as connection, connection:
+        connection.execute("UPDATE streamhouse_plan SET body = ?, fingerprint = ?", (body, fingerprint))
+
+
+def test_a_damaged_plan_is_no_plan_of_another_version(project, state, capsys):
+    plan = desired_plan(project, "orders")
+    state.save_plan(plan)
+    rewritten(project, plan.model_dump_json().replace("orders", "orderz"), plan.fingerprint)
+    for words in (["status"], ["status", "orders"], ["plan"]):
+        assert main(words) == 6
+        told = capsys.readouterr()
+        assert "SH504 the state store is damaged: revision 1 of flow 'orders'" in told.err, told
+        assert "another version" not in told.out + told.err
+    with pytest.raises(DamagedStateError):
+        begin(state, plan, "ann")
+
+
+def test_a_plan_of_another_version_is_not_damaged(project, state, capsys):
+    state.save_plan(desired_plan(project, "orders"))
+    rewritten(project, '{"flow": 1}', fingerprint_of('{"flow": 1}'))
+    assert main(["status", "orders"]) == 6
+    assert "SH504 revision 1 of flow 'orders' was recorded by another version" in capsys.readouterr().err
+
+
+def test_a_damaged_record_of_an_epoch_is_a_loss_beside_the_others(project, state, capsys):
+    plan = desired_plan(project, "orders")
+    state.save_plan(plan)
+    now = datetime.now(UTC)
+    lease = state.acquire("orders", this_owner(), TTL, now)
+    state.begin_epoch(lease, plan.segments[0].name, 0, 1_000, now)
+    state.finish_epoch(lease, EpochRecord("orders", plan.segments[0].name, 0, 1_000, 1_005, 1_090))
+    state.release(lease)
+    with closing(sqlite3.connect(project.state_dir / "state.db")) as connection, connection:
+        connection.execute("UPDATE streamhouse_epoch SET at_ms = at_ms + 1")
+    assert main(["plan"]) == 6
+    assert "orders: SH504 the state store is damaged: epoch 0" in " ".join("".join(capsys.readouterr()).split())
 
 
 def test_a_tier_that_is_gone_is_seen_by_status_and_plan(project, state, capsys):

@@ -4,11 +4,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import create_engine, text
 
-from streamhouse.errors import Location, StateConflictError
+from streamhouse.errors import Location
 from streamhouse.model.notice import Notice
-from streamhouse.model.plan import Segment
+from streamhouse.model.outcome import Outcome
+from streamhouse.model.plan import Segment, fingerprint_of
 from streamhouse.model.table import Tiers
 from streamhouse.model.types import Tier
+from streamhouse.state.changes import Wish
+from streamhouse.state.damage import DamagedStateError, OtherVersionError
 from streamhouse.state.store import StateStore
 
 
@@ -81,11 +84,38 @@ def test_an_unknown_flow_has_no_plan(store):
 
 def test_a_plan_of_another_version_is_refused_in_words(store, url, flow_plan):
     store.save_plan(flow_plan())
-    engine = create_engine(url)
-    with engine.begin() as connection:
-        connection.execute(text("UPDATE streamhouse_plan SET body = '{\"flow\": 1}'"))
-    with pytest.raises(StateConflictError, match="revision 1 of flow 'retail' was recorded by another version"):
+    rewrite(url, '{"flow": 1}', fingerprint_of('{"flow": 1}'))
+    with pytest.raises(OtherVersionError, match="revision 1 of flow 'retail' was recorded by another version"):
         store.plan("retail")
+    assert store.tables.tier_age("retail", "ods.orders", Tier.HOT) is None
+
+
+@pytest.mark.parametrize("body", ['{"flow": 1}', "{", '{"flow": "retail", "segments": []}'])
+def test_a_plan_whose_text_is_another_one_is_damage_whatever_it_is(store, url, flow_plan, body):
+    store.save_plan(flow_plan())
+    rewrite(url, body, flow_plan().fingerprint)
+    for read in (
+        lambda: store.plan("retail"),
+        lambda: store.tables.tier_age("retail", "ods.orders", Tier.HOT),
+    ):
+        with pytest.raises(DamagedStateError, match="revision 1 of flow 'retail' is not as it was recorded"):
+            read()
+
+
+def rewrite(url, body, fingerprint):
+    with create_engine(url).begin() as connection:
+        words = text("UPDATE streamhouse_plan SET body = :body, fingerprint = :fingerprint")
+        connection.execute(words, {"body": body, "fingerprint": fingerprint})
+
+
+def test_what_is_no_json_was_recorded_by_no_version(store, url, flow_plan):
+    store.save_plan(flow_plan())
+    store.ask_change(Wish(flow_plan("SELECT 2 AS id"), Outcome.REBUILD, frozenset({"ods.orders"})), "ann")
+    for body, error in (('{"flow": 1}', OtherVersionError), ('{"flow": 1', DamagedStateError)):
+        with create_engine(url).begin() as connection:
+            connection.execute(text("UPDATE streamhouse_change SET body = :body"), {"body": body})
+        with pytest.raises(error):
+            store.open_change("retail")
 
 
 def test_threads_and_objects_agree_on_revisions(url, flow_plan):

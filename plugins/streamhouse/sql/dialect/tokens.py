@@ -25,6 +25,7 @@ _BEFORE_A_NAME = frozenset({TokenType.ORDER_BY, TokenType.SORT_BY, TokenType.COM
 _PREFIXES = frozenset({TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE})
 _DEEPER = frozenset({TokenType.L_PAREN, TokenType.CASE})
 _STRINGS = frozenset({TokenType.STRING, TokenType.RAW_STRING})
+_NO_TEXT = re.compile(r"[\x00\ud800-\udfff\ufffe\uffff]")  # as in YAML: no file, table or message can have it
 _LOOKED_AT = frozenset({TokenType.DESC, TokenType.NUMBER})
 
 
@@ -33,9 +34,10 @@ def read_tokens(dialect: Dialect, sql: str) -> list[Token]:
 
     Raises:
         TokenError: a quote or comment does not end.
-        ParseError: a number is none of Spark's, a word is not written in ASCII, or brackets stand too deep in each
-            other.
+        ParseError: a character is no text, a number is none of Spark's, a word is not written in ASCII, or brackets
+            stand too deep in each other.
     """
+    _check_characters(sql)
     found = dialect.tokenize(sql)
     if not sql.isascii():
         for token, message, hint in other_letters(found, sql, grammar().words.keys()):
@@ -51,6 +53,15 @@ def read_tokens(dialect: Dialect, sql: str) -> list[Token]:
             denied = place > 0 and tokens[place - 1].token_type == TokenType.DASH
             _check_number(token, suffix_of(tokens, place), denied=denied)
     return tokens
+
+
+def _check_characters(sql: str) -> None:
+    if (found := _NO_TEXT.search(sql)) is None:
+        return
+    line, before = sql.count("\n", 0, found.start()) + 1, sql.rfind("\n", 0, found.start())
+    message = f"the character U+{ord(found[0]):04X} is not allowed"
+    detail = {"description": message, "line": line, "col": found.start() - before, "highlight": ""}
+    raise ParseError(message, [detail])
 
 
 def _stands_behind_asc(tokens: Sequence[Token], place: int) -> bool:
