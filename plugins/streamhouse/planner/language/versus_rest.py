@@ -1,4 +1,4 @@
-"""As in "key accounts versus other customers", "with a balcony vs without": a group for what is so, and for the rest."""
+"""As in "key accounts versus other customers", "with a balcony vs without": a group for what is so, one for others."""
 
 from dataclasses import replace
 

@@ -3,6 +3,7 @@
 
 import pytest
 
+from benchmarks.wishes.catalogs import schema
 from streamhouse.planner.understand import understand
 from tests.unit.planner.compact_request import compact
 from tests.unit.planner.wish_catalogs import catalog, table
@@ -84,3 +85,17 @@ def test_a_measure_that_answers_for_its_column_is_said():
 
 def test_what_a_deed_was_done_to_is_said():
     assert any("sawed a pile" in one for one in understand("owners who never sawed a pile", SAWMILL).assumptions)
+
+
+def test_a_verb_is_no_doer_that_the_catalog_calls_by_it():
+    read = compact(understand("how many books did each member borrow", schema("library").catalog))
+    assert read == "ods.loans; join copy=ods.copies; by member_id; get distinct(copy.book_no)"
+
+
+def test_never_is_said_of_the_things_that_are_counted():
+    read = compact(understand("how many members have never borrowed", schema("library").catalog))
+    assert read == "ods.members; where no ods.loans by member_id; get count(*)"
+
+
+def test_since_begins_a_time_where_a_column_ends_with_it():
+    assert understand("orders since March by town", schema("brewery").catalog).request is None
