@@ -81,11 +81,14 @@ def _did_it(mention: Mention, likely: list[Sense], draft: Draft, found: Shaped) 
     )
     if not asked or not found.block.measures or found.block.dimensions or found.ranking is not None:
         return False
-    targets = {c.references[0] for c in found.bench.base.columns if c.references and not _EMPTY.search(c.description)}
+    targets = {
+        c.references[0] for c in found.bench.base.columns if c.references and not MAY_BE_EMPTY.search(c.description)
+    }
     return any(sense.kind == "table" and sense.table in targets for sense in likely)
 
 
-_EMPTY = re.compile(r"\b(empty|nobody|null|unknown|none)\b")
+MAY_BE_EMPTY = re.compile(r"\b(empty|nobody|null|unknown|none|missing)\b")
+"""A description says so of a column that not each row has."""
 
 
 def _only_happened(mention: Mention, likely: list[Sense], used: Used) -> bool:

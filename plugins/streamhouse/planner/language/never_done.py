@@ -1,8 +1,8 @@
 """As in "members who never borrowed a book": things without the rows that a verb is about, whatever it was done to."""
 
-import re
 from dataclasses import replace
 
+from streamhouse.planner.language.account import MAY_BE_EMPTY
 from streamhouse.planner.language.draft import Draft
 from streamhouse.planner.language.levels import ANY_FORM, NAME, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon
@@ -13,7 +13,6 @@ from streamhouse.planner.language.words import PARTICIPLES, VERB_NOUNS
 _LINKS = frozenset({"who", "that", "which", "have", "has", "had", "ever"})
 _SOME = frozenset({"a", "an", "any", "anything", "one", "single"})
 _PREPOSITIONS = frozenset({"in", "for", "at", "to", "from", "on", "with"})
-_EMPTY = re.compile(r"\b(empty|nobody|null|unknown|none|missing)\b")
 _DEEPEST = 2
 
 
@@ -87,7 +86,7 @@ def _always_of(rows: str, lexicon: Lexicon) -> set[str]:
     while pending:
         table, depth = pending.pop()
         for key in lexicon.keys.get(table, ()) if depth < _DEEPEST else ():
-            filled = not any(_EMPTY.search(tables[table].column(one).description.lower()) for one in key.columns)
+            filled = not any(MAY_BE_EMPTY.search(tables[table].column(one).description.lower()) for one in key.columns)
             if filled and key.to not in found:
                 found.add(key.to)
                 pending.append((key.to, depth + 1))

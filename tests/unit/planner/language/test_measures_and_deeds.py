@@ -89,7 +89,7 @@ def test_what_a_deed_was_done_to_is_said():
 
 def test_a_verb_is_no_doer_that_the_catalog_calls_by_it():
     read = compact(understand("how many books did each member borrow", schema("library").catalog))
-    assert read == "ods.loans; join copy=ods.copies; by member_id; get distinct(copy.book_no)"
+    assert read == "ods.loans; join copy=ods.copies; by member_id; get count distinct(copy.book_no)"
 
 
 def test_never_is_said_of_the_things_that_are_counted():
