@@ -17,12 +17,15 @@ from streamhouse.planner.language.always_done import with_plain_groups
 from streamhouse.planner.language.counted_first import with_counts_first
 from streamhouse.planner.language.countries import with_countries
 from streamhouse.planner.language.courtesies import without_courtesies
+from streamhouse.planner.language.days_without_year import day_without_year
 from streamhouse.planner.language.deadlines import with_deadlines
 from streamhouse.planner.language.deeds_had import with_deeds
 from streamhouse.planner.language.designators import with_plain_values
 from streamhouse.planner.language.done_things import with_done_things
 from streamhouse.planner.language.doubtful import doubt
 from streamhouse.planner.language.draft import Draft
+from streamhouse.planner.language.each_does import with_each_doing
+from streamhouse.planner.language.ended_as import with_ended_as
 from streamhouse.planner.language.ends_of_validity import with_ends
 from streamhouse.planner.language.excused import restricts_rows, said_of_all
 from streamhouse.planner.language.grammar import read_wish
@@ -31,9 +34,11 @@ from streamhouse.planner.language.impossible import impossible
 from streamhouse.planner.language.key_names import with_key_names
 from streamhouse.planner.language.last_names import with_last_names
 from streamhouse.planner.language.lexicon import Lexicon, Mention, lexicon_of
+from streamhouse.planner.language.measured_adjectives import with_measured_adjectives
 from streamhouse.planner.language.money_of_rows import with_income
 from streamhouse.planner.language.most_done import with_most_of
 from streamhouse.planner.language.net import lost
+from streamhouse.planner.language.never_done import with_never_done
 from streamhouse.planner.language.no_such_day import no_such_day
 from streamhouse.planner.language.nouns_of_times import with_done_moments
 from streamhouse.planner.language.options import read_options
@@ -146,7 +151,8 @@ def _tokens(wish: str, lexicon: Lexicon, draft: Draft) -> tuple[Token, ...]:
     tokens, slips = respelled_words(read_options(tokenize(rephrased(plain_wish)), draft), lexicon)
     draft.assumptions += slips
     tokens = with_last_names(named_people(tokens, lexicon, draft), lexicon, draft)
-    tokens = with_ends(tokens, lexicon, draft)
+    tokens = with_never_done(with_ends(tokens, lexicon, draft), lexicon, draft)
+    tokens = with_measured_adjectives(tokens, lexicon, draft)
     for said_otherwise in _OTHERWISE:
         tokens = said_otherwise(tokens, lexicon)
     return tokens
@@ -159,6 +165,7 @@ _OTHERWISE = (
     with_opposites,
     with_denial_first,
     with_nouns_of_adjectives,
+    with_ended_as,
     with_both_sides,
     with_plain_values,
     with_done_moments,
@@ -172,6 +179,7 @@ _OTHERWISE = (
     with_rates,
     with_shares_of_flags,
     with_income,
+    with_each_doing,
     with_sums,
     with_totals,
     with_verbs_of_rows,
@@ -186,6 +194,9 @@ def _checked(wish: str, tokens: tuple[Token, ...], draft: Draft, lexicon: Lexico
     length = vague_length(draft, lexicon) if unread else None
     if length is not None:
         return Understood(questions=(length,))
+    yearless = day_without_year(tokens) if unread else None
+    if yearless is not None:
+        return Understood(questions=(yearless,))
     if unread:
         return Understood(refusal=_unplaced(unread, "", lexicon, draft))
     if isinstance(found, Failed):

@@ -11,6 +11,7 @@ from streamhouse.planner.language.levels import LAST_WORD, NEAR
 from streamhouse.planner.language.lexicon import Mention, Sense
 from streamhouse.planner.language.mentions import mentions_of
 from streamhouse.planner.language.place import is_participle
+from streamhouse.planner.language.plain_folds import folds_same
 from streamhouse.planner.language.scope import TIMES
 from streamhouse.planner.language.shape import Shaped
 from streamhouse.planner.language.tokens import stem
@@ -28,6 +29,8 @@ def unaccounted(draft: Draft, found: Shaped) -> str:
         least = mention.best - NEAR
         likely = [sense for sense in mention.senses if sense.quality >= least]
         if any(stands_for(sense, used) for sense in likely) or _only_happened(mention, likely, used):
+            continue
+        if any(folds_same(sense, found.block, used.lexicon.catalog) for sense in likely):
             continue
         if _did_it(mention, likely, draft, found) or _only_sorts(mention, likely, draft, found):
             continue
@@ -78,11 +81,14 @@ def _did_it(mention: Mention, likely: list[Sense], draft: Draft, found: Shaped) 
     )
     if not asked or not found.block.measures or found.block.dimensions or found.ranking is not None:
         return False
-    targets = {c.references[0] for c in found.bench.base.columns if c.references and not _EMPTY.search(c.description)}
+    targets = {
+        c.references[0] for c in found.bench.base.columns if c.references and not MAY_BE_EMPTY.search(c.description)
+    }
     return any(sense.kind == "table" and sense.table in targets for sense in likely)
 
 
-_EMPTY = re.compile(r"\b(empty|nobody|null|unknown|none)\b")
+MAY_BE_EMPTY = re.compile(r"\b(empty|nobody|null|unknown|none|missing)\b")
+"""A description says so of a column that not each row has."""
 
 
 def _only_happened(mention: Mention, likely: list[Sense], used: Used) -> bool:

@@ -67,9 +67,18 @@ def read_function(reader: Reader) -> tuple[str, Decimal | None] | None:
     function = AGGREGATES.get(reader.word(), "")
     if function and reader.word() not in {"combined", "typical"} and not reader.is_value_of_next(reader.at):
         reader.at += 1
-        reader.take("of", "value of", "amount of")
+        if not _is_number_name(reader):
+            reader.take("of", "value of", "amount of")
         return function, None
     return None
+
+
+def _is_number_name(reader: Reader) -> bool:
+    """Whether the catalog calls a number so: "amount" of "total amount of orders"."""
+    found = reader.mention()
+    tables = reader.lexicon.catalog.tables
+    numbers = found.of_kind("column") if found is not None else ()
+    return any(s.quality >= WHOLE_NAME and is_quantity(tables[s.table].column(s.column)) for s in numbers)
 
 
 _COORDINATED = frozenset({",", "and", "the", "&", *AGGREGATES, *EXTREMES})

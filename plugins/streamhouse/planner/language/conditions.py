@@ -13,6 +13,7 @@ from streamhouse.planner.language.draft import Clause, Either, Is, Noun, Present
 from streamhouse.planner.language.levels import LAST_WORD, NEARLY_NAME
 from streamhouse.planner.language.lexicon import Mention, Sense
 from streamhouse.planner.language.mentions import mentions_of
+from streamhouse.planner.language.never_of_others import said_of_others
 from streamhouse.planner.language.none_there import check_there_or_shown, is_empty_without, refuse_text_of_none
 from streamhouse.planner.language.owners import one_meant
 from streamhouse.planner.language.place import (
@@ -230,7 +231,7 @@ def _present(bench: Bench, clause: Present) -> list[Filter]:
     noun = clause.noun
     related = _related(bench, clause)
     if related:
-        if not clause.present and _others_listed(bench):
+        if (not clause.present and _others_listed(bench)) or (clause.never and said_of_others(bench, clause)):
             raise NotPlacedError(clause.phrase, f"it is said of each row of {bench.base.name}, not of what is listed")
         return related
     if clause.present and _said_whole(noun):

@@ -1,4 +1,4 @@
-"""As in "treatments per month and total cost": rows before their groups are counted, beside the figure behind "and"."""
+"""As in "treatments per month and total cost", "orders and total amount per channel": rows before their figure."""
 
 from dataclasses import replace
 
@@ -9,6 +9,7 @@ from streamhouse.planner.language.words import AGGREGATES, GRAINS
 
 _ARTICLES = frozenset({"the", "their", "its", "our", "a"})
 _FIGURES = frozenset({*AGGREGATES, "running", "cumulative", "cumulated"})
+_GROUPING = frozenset({"per", "by", "each", "every"})
 _BINDS = frozenset({"with", "without", "where", "who", "whose", "that", "which", "in", "of", "from"})
 
 
@@ -20,17 +21,25 @@ def with_counts_first(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Toke
         return tokens
     words = [token.word for token in tokens]
     end = rows.end
+    if words[end : end + 1] == ["and"] and _GROUPING & set(words[end:]):
+        return _counted(tokens, at) if _is_figure(words, end + 1) else tokens
     grouped = words[end : end + 1] == ["per"] or words[end : end + 2] == ["for", "each"]
     if not grouped and not (words[end : end + 1] == ["by"] and words[end + 1 : end + 2] and words[end + 1] in GRAINS):
         return tokens
     joined = next((n for n in range(end + 2, min(end + 6, len(words))) if words[n] == "and"), None)
     if joined is None or _BINDS & set(words[end + 2 : joined]):
         return tokens
-    figure = joined + 1
-    while figure < len(words) and words[figure] in _ARTICLES:
-        figure += 1
-    if figure >= len(words) or words[figure] not in _FIGURES:
-        return tokens
+    return _counted(tokens, at) if _is_figure(words, joined + 1) else tokens
+
+
+def _is_figure(words: list[str], at: int) -> bool:
+    """Whether an aggregate begins at a place, or behind its article."""
+    while at < len(words) and words[at] in _ARTICLES:
+        at += 1
+    return at < len(words) and words[at] in _FIGURES
+
+
+def _counted(tokens: tuple[Token, ...], at: int) -> tuple[Token, ...]:
     first = tokens[at]
     put = tuple(replace(first, text=word, word=word, stem=stem(word), kind="word") for word in ("number", "of"))
     return (*tokens[:at], *put, *tokens[at:])

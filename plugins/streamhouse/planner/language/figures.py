@@ -12,8 +12,17 @@ from streamhouse.planner.language.hints import hinted
 from streamhouse.planner.language.levels import COMMON_WORD, LAST_WORD, NEARLY_NAME, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Sense
 from streamhouse.planner.language.mentions import mentions_of
-from streamhouse.planner.language.named_measures import adds_up, counts_things, folds_as, named_measure, says_number
+from streamhouse.planner.language.named_measures import (
+    adds_up,
+    counts_things,
+    folds_as,
+    named_measure,
+    says_number,
+    says_unit,
+)
+from streamhouse.planner.language.none_there import refuse_empty_parts
 from streamhouse.planner.language.place import NotPlacedError, Placed, RefusedError, UnclearError, counts, is_participle
+from streamhouse.planner.language.plain_folds import fold_in_units, measure_of_column
 from streamhouse.planner.language.scope import (
     TIMES,
     default_time,
@@ -21,7 +30,6 @@ from streamhouse.planner.language.scope import (
     is_number,
     is_quantity,
     key_column,
-    spoken,
 )
 from streamhouse.planner.language.times import lasting
 from streamhouse.planner.language.tokens import singular
@@ -286,14 +294,15 @@ def _named(bench: Bench, figure: Figure, noun: Noun, sense: Sense) -> Measure:
 
 
 def _converted(bench: Bench, figure: Figure, sense: Sense) -> Measure | None:
-    """A sum or an average of one column in another unit than the measure has."""
-    sql = bench.base.measures[sense.measure].sql.lower().replace(" ", "")
-    found = re.fullmatch(r"(sum|avg)\((\w+)\)(/100(\.0)?)?", sql)
-    column = next((c for c in bench.base.columns if found and c.name == found.group(2)), None)
-    if found is None or column is None or unit_of_column(column) is None:
+    """A fold of one column, or of two of one unit, in another unit than the measure has."""
+    fold = fold_in_units(bench.base, sense.measure)
+    if fold is None or figure.unit is None:
         return None
+    column = bench.base.column(fold.columns[0])
     placed = Placed(ColumnRef(column=column.name), bench.places.scope.reaches[""], column, 0.0)
-    return _of_scalar(Figure(found.group(1), unit=figure.unit), placed.of, column.name, placed)
+    plain = len(fold.columns) == 1 and unit_of(column.name) is None
+    name = column.name if plain else sense.measure.removeprefix(f"{_NAMES[fold.function]}_")
+    return _of_scalar(Figure(fold.function, unit=figure.unit), fold.of(), name, placed)
 
 
 def _bare(bench: Bench, figure: Figure, noun: Noun) -> Measure:
@@ -312,7 +321,11 @@ def _bare(bench: Bench, figure: Figure, noun: Noun) -> Measure:
         placed = bench.places.column(noun, want="number")
         if _is_key(placed):
             raise NotPlacedError(noun.text)
-        if not (adds_up(placed.column) or counts_things(bench, noun, placed) or _says_unit(noun)):
+        if not (adds_up(placed.column) or counts_things(bench, noun, placed) or says_unit(noun)):
+            defined = "" if placed.of.role else measure_of_column(bench.base, placed.column.name)
+            if defined:
+                bench.places.assume(f"'{noun.text}' is the measure {defined} of {bench.base.name}")
+                return _named(bench, figure, noun, Sense("measure", bench.base.name, measure=defined))
             raise UnclearError(
                 f"which figure of '{noun.text}' do you want?", noun.text, (f"total {noun.text}", f"average {noun.text}")
             )
@@ -326,12 +339,6 @@ def _bare(bench: Bench, figure: Figure, noun: Noun) -> Measure:
     if noun.head.of_kind("value") and bench.places.values(noun.head):
         return _count(bench, figure, noun)
     raise NotPlacedError(noun.text)
-
-
-def _says_unit(noun: Noun) -> bool:
-    """Whether an amount is named by its unit, so that it is added up: "kilos of vegetables"."""
-    unit = unit_of(noun.head.words[-1]) if noun.head.words else None
-    return unit is not None and unit.measures in {"mass", "volume", "energy", "length"}
 
 
 def _aggregated(bench: Bench, figure: Figure, noun: Noun) -> Measure:
@@ -424,25 +431,13 @@ def _computed(bench: Bench, figure: Figure) -> Measure:
     left = bench.places.column(figure.noun, want="number")
     right = bench.places.column(figure.other, want="number")
     if figure.operator in {"+", "-"}:
-        _not_empty(figure, left, right)
+        refuse_empty_parts(figure.phrase, left, right)
     of = Arithmetic(left=bench.places.use(left), operator=figure.operator, right=bench.places.use(right))
     if figure.function in {"", "count"}:
         raise UnclearError(
             f"which figure of '{figure.phrase}' do you want?", figure.phrase, (f"total {figure.phrase}",)
         )
     return _of_scalar(figure, of, f"{left.column.name}_{right.column.name}", None)
-
-
-def _not_empty(figure: Figure, left: Placed, right: Placed) -> None:
-    """Do nothing where each row has both numbers.
-
-    Raises:
-        UnclearError: one is described as empty for some rows, and the sum leaves these rows out.
-    """
-    for one in (left, right):
-        if re.search(r"\b(empty|null|missing|blank)\b", one.column.description.lower()):
-            text = f"'{figure.phrase}': do rows count where {one.name} is empty? A sum would leave them out"
-            raise UnclearError(text, figure.phrase, (f"{figure.phrase} with {spoken(one.column.name)}",))
 
 
 def _amount(bench: Bench, figure: Figure, noun: Noun) -> Measure:

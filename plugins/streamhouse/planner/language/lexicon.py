@@ -9,7 +9,7 @@ from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA
 
 from streamhouse.planner.catalog import Catalog, CatalogTable, ForeignKey
-from streamhouse.planner.language.levels import ANY_FORM, NAME, NEARLY_NAME, WHOLE_NAME
+from streamhouse.planner.language.levels import ANY_FORM, NAME, NEARLY_NAME, SAME_FORM, WHOLE_NAME
 from streamhouse.planner.language.senses import Entry, Sense, entity_of, less, senses_of, texts_of
 from streamhouse.planner.language.tokens import Token, form, stem, stems, words_of
 from streamhouse.planner.language.words import PARTICIPLES, ROLE_WORDS, SOFT_SYNONYMS
@@ -129,6 +129,8 @@ class Lexicon:
             same = _ANY in (forms, spelled) or forms == spelled
             if named and not same and (sense.kind in {"table", "measure"} or self._numbers_rows(sense)):
                 continue  # a translator is no translation
+            if not same and sense.kind == "table" and _is_doer(spelled) and not _is_doer(forms):
+                continue  # who borrows is no borrower that the catalog calls so
             quality = sense.quality if same else sense.quality - _OTHER_FORM
             identity = less(sense, 0.0)
             best[identity] = max(best.get(identity, 0.0), quality)
@@ -148,6 +150,10 @@ class Lexicon:
                 continue  # a part of a longer name, such as "revenue per" of revenue_per_household
             if length > 1 and self._says_what_was_done(piece, senses):
                 continue
+            if length > 1 and self._cuts_a_name(tokens, at + length, senses):
+                continue
+            if length == 1 and piece[0].word == "since" and senses and senses[0].quality < NAME:
+                continue  # "since March" begins a time, also where a column is called `customer_since`
             if any(token.word == "per" for token in piece[1:-1]):
                 continue  # "revenue per household" groups; the measure of that name is asked about: see `rate`
             if senses:
@@ -161,6 +167,13 @@ class Lexicon:
             return False
         rows = self._senses(piece[:-1])
         return any(sense.kind == "table" and sense.quality >= WHOLE_NAME for sense in rows)
+
+    def _cuts_a_name(self, tokens: tuple[Token, ...], end: int, senses: tuple[Sense, ...]) -> bool:
+        """Whether a phrase in another form takes the first word of a name: "mean waiting" of "mean waiting time"."""
+        if not senses or senses[0].quality >= SAME_FORM or end >= len(tokens) or tokens[end].kind != "word":
+            return False
+        longer = self._senses(tokens[end - 1 : end + 1])
+        return bool(longer) and longer[0].quality >= NAME
 
     def _pointed(self, piece: tuple[Token, ...]) -> tuple[Sense, ...]:
         """Values with a point within, such as "Dr. Smith"."""
@@ -242,6 +255,10 @@ class Lexicon:
     def places(self, sense: Sense) -> str:
         """A sense as a person writes it: table, or table and column."""
         return sense.table if sense.kind == "table" else f"{sense.table}.{sense.column or sense.measure}"
+
+
+def _is_doer(forms: Forms) -> bool:
+    return bool(forms) and forms[-1].endswith(("er", "or"))
 
 
 _CONNECTING = frozenset({"per", "by", "of", "for", "in", "and", "or", "with", "to", "from", "at", "on", "each", "the"})

@@ -10,6 +10,7 @@ from streamhouse.planner.language.lexicon import Sense
 from streamhouse.planner.language.place import Placed, UnclearError
 from streamhouse.planner.language.scope import is_quantity
 from streamhouse.planner.language.tokens import singular, stems
+from streamhouse.planner.language.units import unit_of
 from streamhouse.planner.language.words import ADDITIVE, NOT_ADDITIVE
 
 _ADDITIVE = frozenset(stem for word in ADDITIVE for stem in stems(word))
@@ -72,3 +73,9 @@ def counts_things(bench: Bench, noun: Noun, placed: Placed) -> bool:
 def says_number(noun: Noun) -> bool:
     """Whether a noun asks for a key itself: "highest order number"; "the largest order" is about no key."""
     return bool(noun.head.words) and noun.head.words[-1] in {"id", "ids", "number", "numbers", "no", "key", "code"}
+
+
+def says_unit(noun: Noun) -> bool:
+    """Whether an amount is named by its unit, so that it is added up: "kilos of vegetables"."""
+    unit = unit_of(noun.head.words[-1]) if noun.head.words else None
+    return unit is not None and unit.measures in {"mass", "volume", "energy", "length"}

@@ -9,6 +9,7 @@ from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Mention
 from streamhouse.planner.language.mentions import mentions_of
 from streamhouse.planner.language.place import is_participle
+from streamhouse.planner.language.second_sums import lost_sum
 from streamhouse.planner.language.shape import Shaped
 from streamhouse.planner.language.tokens import Token, stem
 from streamhouse.planner.language.words import COMPARATIVES, MONTHS, NEGATIONS
@@ -33,6 +34,7 @@ def lost(tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> str:
         or _letter(tokens, draft)
         or _shown_twice(draft, found)
         or _particle(tokens, draft)
+        or lost_sum(tokens, draft, found)
     )
 
 

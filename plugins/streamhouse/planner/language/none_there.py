@@ -44,3 +44,15 @@ def check_there_or_shown(clause: Present, placed: Placed) -> None:
 
 
 _MAY_LACK = re.compile(r"\b(empty|null|missing|none|unknown|if|unless|where|optional|only|not)\b")
+
+
+def refuse_empty_parts(phrase: str, left: Placed, right: Placed) -> None:
+    """Do nothing where each row has both numbers.
+
+    Raises:
+        UnclearError: one is described as empty for some rows, and the sum leaves these rows out.
+    """
+    for one in (left, right):
+        if re.search(r"\b(empty|null|missing|blank)\b", one.column.description.lower()):
+            text = f"'{phrase}': do rows count where {one.name} is empty? A sum would leave them out"
+            raise UnclearError(text, phrase, (f"{phrase} with {spoken(one.column.name)}",))

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 from streamhouse.planner.language.lazy_patterns import Turn
 from streamhouse.planner.language.turns_of_asking import TURNS_OF_ASKING
+from streamhouse.planner.language.turns_of_figures import TURNS_OF_FIGURES
 from streamhouse.planner.language.turns_of_patterns import TURNS_OF_PATTERNS
 from streamhouse.planner.language.turns_of_requests import TURNS_OF_REQUESTS
 from streamhouse.planner.language.turns_of_shares import TURNS_OF_SHARES
@@ -171,6 +172,7 @@ _ALL_TURNS = tuple(
         *TURNS_OF_SPEECH,
         *TURNS_OF_REQUESTS,
         *TURNS_OF_ASKING,
+        *TURNS_OF_FIGURES,
         *_TURNS,
         *TURNS_OF_SHARES,
         *TURNS_OF_PATTERNS,

@@ -30,6 +30,11 @@ _IRREGULAR = {
     "ate": "eat", "eaten": "eat", "spoke": "speak", "spoken": "speak", "stole": "steal", "stolen": "steal",
     "caught": "catch", "fell": "fall", "fallen": "fall", "kept": "keep", "slept": "sleep", "built": "build",
     "brought": "bring", "thought": "think", "fed": "feed", "rose": "rise", "risen": "rise", "wore": "wear",
+    "buses": "bus", "minibuses": "minibus", "gases": "gas", "lenses": "lens", "viruses": "virus", "bonuses": "bonus",
+    "campuses": "campus", "choruses": "chorus", "atlases": "atlas", "canvases": "canvas", "irises": "iris",
+    "quizzes": "quiz", "cacti": "cactus", "alumni": "alumnus", "calves": "calf", "wolves": "wolf", "loaves": "loaf",
+    "thieves": "thief", "wives": "wife", "scarves": "scarf", "geese": "goose", "teeth": "tooth", "oxen": "ox",
+    "heroes": "hero", "potatoes": "potato", "tomatoes": "tomato", "echoes": "echo",
     "metre": "meter", "programme": "program", "catalogue": "catalog", "cheque": "check", "licence": "license",
     "defence": "defense", "offence": "offense", "tyre": "tire", "grey": "gray", "jewellery": "jewelry",
 }  # fmt: skip

@@ -310,6 +310,12 @@ def _amount(words: list[str], at: int, answer: RequestParts) -> bool:
     return bool(_MONEY & answer.units) and bool(answer.functions) and words[at - 1 : at] not in (["and"], ["the"])
 
 
+def _in_unit(words: list[str], at: int, answer: RequestParts) -> bool:
+    """As in "expressed in hours"."""
+    behind = words[at + 1 : at + 3]
+    return behind[:1] in (["in"], ["as"]) and len(behind) > 1 and _is_unit(behind[1], answer)
+
+
 def _alone(_words: list[str], _at: int, answer: RequestParts) -> bool:
     """As in "one figure": there are no groups."""
     return not answer.groups
@@ -364,6 +370,7 @@ _TRACES: tuple[tuple[str, Trace], ...] = (
     ("cost costs paid earn earns pay pays", _priced),
     ("value worth income takings earnings", _amount),
     ("figure", _alone),
+    ("expressed given shown stated converted displayed measured", _in_unit),
     ("too", _last_word),
 )
 _BY_WORD: dict[str, tuple[Trace, ...]] = {

@@ -142,6 +142,8 @@ def ranked_in_groups(wish: AnsweredWish) -> Question | None:
 def total_of_what(wish: AnsweredWish) -> Question | None:
     """As in "total amount of invoices": their number, or a number that they have?"""
     counts = [one for one in _counts(wish.block.measures) if one.of is None]
+    if any(one.function == "sum" and one.named is None for one in wish.block.measures):
+        return None  # of "number of orders and total amount" both are there
     for figure in wish.draft.figures:
         words = figure.phrase.lower().split()
         asked = figure.function == "sum" and isinstance(figure.noun, Noun) and set(words) & {"amount", "value", "sum"}

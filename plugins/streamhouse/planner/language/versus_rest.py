@@ -1,4 +1,4 @@
-"""As in "key accounts versus other customers": a group for what is so, and one for what is not."""
+"""As in "key accounts versus other customers", "with a balcony vs without": a group for what is so, one for others."""
 
 from dataclasses import replace
 
@@ -13,6 +13,10 @@ _REST = (("others",), ("the", "others"), ("the", "rest"), ("the", "other", "ones
          ("those", "who", "are", "not"), ("those", "that", "are", "not"), ("ones", "that", "are", "not"),
          ("non",), ("other",), ("all", "other"), ("the", "other"))  # fmt: skip
 _OPEN_ENDED = frozenset({"other", "non", "not"})  # a thing may stand behind
+_ARTICLES = frozenset({"a", "an", "the"})
+_HAVING = frozenset({"with", "having", "have", "has", "without"})
+_LACKING = frozenset({"without", "lacking"})
+_BOTH = (("with", "and", "without"), ("with", "or", "without"), ("without", "and", "with"))
 _BEFORE = frozenset({"for", "of", "by", "between", "from"})
 
 
@@ -25,9 +29,13 @@ def with_both_sides(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token,
             continue
         joined = _thing_behind(tokens, flag.end, lexicon, flag)
         end = _rest_behind(tokens, joined, lexicon, flag)
+        end = _without_behind(tokens, flag, lexicon) if end is None else end
+        first = _before_with(tokens, at)
+        if end is None and first < at and _ends(tokens, flag.end):
+            first = _before_both(tokens, first)
+            end = flag.end if first < _before_with(tokens, at) else None
         if end is None:
             continue
-        first = at
         while first > 1 and tokens[first - 1].word in {"the", "our", "all"}:
             first -= 1
         first -= first > 1 and tokens[first - 1].word in _BEFORE
@@ -37,6 +45,48 @@ def with_both_sides(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token,
         named = replace(tokens[at], text=text, word=name, stem=stem(name), kind="name")
         return (*tokens[:first], per, named, *tokens[end:])
     return tokens
+
+
+def _before_with(tokens: tuple[Token, ...], at: int) -> int:
+    """Where "with a" before a flag begins; the flag itself where it does not stand there."""
+    first = at - (tokens[at - 1].word in _ARTICLES)
+    return first - 1 if first > 1 and tokens[first - 1].word in _HAVING else at
+
+
+def _before_both(tokens: tuple[Token, ...], first: int) -> int:
+    """Where "with and without" begins that ends here; the same place: it does not stand there."""
+    words = tuple(token.word for token in tokens[max(first - 2, 0) : first + 1])
+    return first - 2 if first > 2 and words in _BOTH else first
+
+
+def _without_behind(tokens: tuple[Token, ...], flag: Mention, lexicon: Lexicon) -> int | None:
+    """Where "versus those without" behind "with a balcony" ends; None: it does not stand here."""
+    words = [token.word for token in tokens]
+    if _before_with(tokens, flag.start) == flag.start:
+        return None
+    for joined in _JOINED:
+        at = flag.end + len(joined)
+        if tuple(words[flag.end : at]) != joined:
+            continue
+        at += words[at : at + 1] in (["of"], ["for"], ["from"], ["in"])
+        at += words[at : at + 1] == ["the"]
+        thing = lexicon.mention(tokens, at, 2) if at < len(words) and words[at] not in _LACKING else None
+        own = {sense.table for sense in flag.senses}
+        if words[at : at + 1] and words[at] in {"those", "ones", "others"}:
+            at += 1
+        elif thing is not None and any(s.table in own and s.quality >= NEARLY_NAME for s in thing.of_kind("table")):
+            at = thing.end
+        if words[at : at + 1] and words[at] in _LACKING:
+            at += 1
+            at += words[at : at + 1] != [] and words[at] in {*_ARTICLES, "any", "one", "it"}
+            again = lexicon.mention(tokens, at) if at < len(words) else None
+            at = again.end if again is not None and again.senses == flag.senses else at
+            return at if _ends(tokens, at) else None
+    return None
+
+
+def _ends(tokens: tuple[Token, ...], at: int) -> bool:
+    return at >= len(tokens) or tokens[at].kind == "symbol" or tokens[at].word in {"in", "per", "by"}
 
 
 def _flag_of(mention: Mention, lexicon: Lexicon) -> str:

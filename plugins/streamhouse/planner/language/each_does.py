@@ -1,0 +1,75 @@
+"""As in "how many tickets does each channel sell", "how many litres of blood did we take": a verb of all rows."""
+
+from dataclasses import replace
+
+from streamhouse.planner.language.levels import ANY_FORM, NAME, WHOLE_NAME
+from streamhouse.planner.language.lexicon import Lexicon
+from streamhouse.planner.language.tokens import Token, stem, stems
+from streamhouse.planner.language.units import unit_of
+from streamhouse.planner.language.words import LIGHT_VERBS, VERB_NOUNS
+
+_DOING = frozenset({"did", "do", "does"})
+_EACH = frozenset({"each", "every"})
+_LIGHT = frozenset(stem(word) for word in LIGHT_VERBS)
+_BEING = frozenset({"was", "were", "is", "are", "has", "have", "been"})
+_PRONOUNS = frozenset({"we", "they", "you"})
+
+
+def with_each_doing(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
+    """The tokens with "number of tickets per channel", where the verb says what was done to every row."""
+    words = [token.word for token in tokens]
+    if words[:2] != ["how", "many"] or len(tokens) < len(("how", "many", "rows", "does", "each", "thing", "do")):
+        return tokens
+    measured = _measured(tokens, lexicon)
+    if measured is not None:
+        return measured
+    rows = lexicon.mention(tokens, 2)
+    tables = {s.table for s in rows.of_kind("table") if s.quality >= WHOLE_NAME} if rows is not None else set()
+    if rows is None or not tables or words[rows.end] not in _DOING or words[rows.end + 1] not in _EACH:
+        return tokens
+    first = verb = rows.end + 2
+    while verb < len(tokens) and not _done_to_all(tokens[verb], tables, lexicon):
+        found = lexicon.mention(tokens, verb, 2)
+        if found is None:
+            return tokens
+        verb = found.end
+    if verb in {first, len(tokens)}:
+        return tokens
+    end = verb + 1 + (words[verb + 1 : verb + 2] == ["us"])
+    return (*_said(tokens[0], "number of"), *tokens[2 : rows.end], *_said(tokens[rows.end], "per"),
+            *tokens[first:verb], *tokens[end:])  # fmt: skip
+
+
+def _done_to_all(verb: Token, tables: set[str], lexicon: Lexicon) -> bool:
+    """Whether a verb says no more than that rows are there: it names the time of each row, or nothing at all."""
+    if verb.kind != "word":
+        return False
+    known = lexicon.catalog.tables
+    named = [s for s in lexicon.meanings((verb.stem,)) if s.table in tables and s.quality >= ANY_FORM]
+    if any(sense.column != known[sense.table].event_time for sense in named if sense.kind != "table"):
+        return False
+    nouns = [s for noun in VERB_NOUNS.get(verb.stem, ()) for s in lexicon.meanings(stems(noun))]
+    rows = any(sense.kind == "table" and sense.table in tables for sense in nouns)
+    times = any(sense.kind == "column" for sense in named)
+    return times or rows or (verb.stem in _LIGHT and not named)
+
+
+def _measured(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...] | None:
+    """Read "how many litres of blood did we take" as the measure that is called so; its name begins with a unit."""
+    found = lexicon.mention(tokens, 2)
+    if found is None or unit_of(tokens[2].word) is None or found.end - found.start < len(("of", "blood")):
+        return None
+    measures = [sense for sense in found.of_kind("measure") if sense.quality >= NAME]
+    if len(measures) != 1:
+        return None
+    end = found.end
+    while end < len(tokens) and tokens[end].word in _BEING | _DOING | _PRONOUNS:
+        end += 1
+    end += found.end < end < len(tokens) and tokens[end].stem in _LIGHT
+    name = f"{measures[0].table}.{measures[0].measure}"
+    said = " ".join(token.text for token in tokens[: found.end])
+    return (replace(tokens[0], text=said, word=name, stem=name, kind="name"), *tokens[end:])
+
+
+def _said(old: Token, text: str) -> tuple[Token, ...]:
+    return tuple(replace(old, text=one, word=one, stem=stem(one), kind="word") for one in text.split())
