@@ -74,14 +74,18 @@ def _question(text: str, base: CatalogTable, draft: Draft, whole: str = "") -> Q
 
 
 def _is_named(base: CatalogTable, draft: Draft, found: Shaped) -> bool:
-    """Whether a wish names a table, or a measure that somebody defined on it."""
+    """Whether a wish names a table, or a measure that somebody defined on it.
+
+    A word that names the rows that it is made of better names these: "orders" are no `shipped_orders`.
+    """
     if any(one.named is not None for one in found.block.measures):
         return True
-    return any(
-        sense.kind == "table" and sense.table == base.name and sense.quality >= ANY_FORM
-        for mention in mentions_of(draft)
-        for sense in mention.senses
-    )
+    for mention in mentions_of(draft):
+        named = {one.table: one.quality for one in reversed(mention.of_kind("table"))}
+        whole = max((named.get(one, 0.0) for one in base.upstream), default=0.0)
+        if named.get(base.name, 0.0) >= max(ANY_FORM, whole):
+            return True
+    return False
 
 
 @lru_cache(maxsize=256)
