@@ -19,6 +19,7 @@ from streamhouse.planner.language.countries import with_countries
 from streamhouse.planner.language.courtesies import without_courtesies
 from streamhouse.planner.language.deadlines import with_deadlines
 from streamhouse.planner.language.deeds_had import with_deeds
+from streamhouse.planner.language.denied_values import with_denied_values
 from streamhouse.planner.language.designators import with_plain_values
 from streamhouse.planner.language.done_things import with_done_things
 from streamhouse.planner.language.doubtful import doubt
@@ -157,7 +158,7 @@ def _tokens(wish: str, lexicon: Lexicon, draft: Draft) -> tuple[Token, ...]:
 
 _OTHERWISE = (
     with_kilos,
-    with_verbs_in_names,
+    with_denied_values,
     with_values_left_out,
     with_shared_heads,
     with_key_names,
@@ -174,6 +175,7 @@ _OTHERWISE = (
     with_turned_names,
     with_deadlines,
     with_done_things,
+    with_verbs_in_names,
     with_missing_rows,
     with_rates,
     with_shares_of_flags,

@@ -41,3 +41,22 @@ def part_not_there(wish: AnsweredWish) -> Question | None:
             text = f"'{name.replace('_', ' ')}': of {wish.base.name}, or only of those rows that {one.table} has?"
             return Question(text=text, phrase=name.replace("_", " "), choices=(f"{wish.base.name}.{name}",))
     return None
+
+
+def thing_or_measure(wish: AnsweredWish) -> Question | None:
+    """A measure for a word that names a table better: "any press" by `press_hours`, where presses are things."""
+    base = wish.base.name
+    for measure in wish.block.measures:
+        naming = [(mention, sense) for mention in wish.mentions for sense in mention.of_kind("measure")
+                  if measure.named is not None and (sense.table, sense.measure) == (base, measure.named)]  # fmt: skip
+        others = {
+            mention.text: table.table
+            for mention, sense in naming
+            for table in mention.of_kind("table")[:1]
+            if table.table != base and table.quality > sense.quality
+        }
+        if naming and len(others) == len({mention.text for mention, _ in naming}):
+            text, table = min(others.items())
+            choices = (f"per {text}", str(measure.named).replace("_", " "))
+            return Question(text=f"'{text}': rows of {table}, or {base}.{measure.named}?", phrase=text, choices=choices)
+    return None

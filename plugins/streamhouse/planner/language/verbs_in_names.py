@@ -7,6 +7,7 @@ from streamhouse.planner.language.tokens import Token
 from streamhouse.planner.language.words import PARTICIPLES
 
 _RELATIVE = frozenset({"that", "which", "who"})
+_BEING = frozenset({"were", "was", "are", "is"})
 _BOUNDS = (
     ("at", "least"), ("at", "most"), ("more", "than"), ("less", "than"), ("fewer", "than"), ("over",), ("under",),
     ("exactly",),
@@ -14,7 +15,15 @@ _BOUNDS = (
 
 
 def with_verbs_in_names(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
-    """The tokens with "wasted sheets" for "sheets wasted", and "with 50 wasted sheets" for "that wasted 50 sheets"."""
+    """The tokens with "wasted sheets" for "sheets wasted", and "with 50 wasted sheets" for "that wasted 50 sheets".
+
+    "How many sheets were wasted" has the name apart.
+    """
+    for at in range(2, len(tokens) - 2):
+        counted = tokens[at - 2].word == "how" and tokens[at - 1].word == "many"
+        if counted and tokens[at + 1].word in _BEING and _named(tokens[at + 2], tokens[at], lexicon):
+            tokens = (*tokens[:at], tokens[at + 2], tokens[at], *tokens[at + 3 :])
+            break
     for at in range(len(tokens) - 1):
         if _named(tokens[at + 1], tokens[at], lexicon):
             tokens = (*tokens[:at], tokens[at + 1], tokens[at], *tokens[at + 2 :])
