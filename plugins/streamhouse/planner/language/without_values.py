@@ -13,7 +13,7 @@ _WITHOUT = frozenset({"without", "excluding", "except", "ignoring"})
 def with_values_left_out(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
     """The tokens with "ones" for rows that were counted before, where a value of theirs leaves some of them out."""
     for at in range(1, len(tokens) - 1):
-        if tokens[at].word not in _WITHOUT:
+        if tokens[at].word not in _WITHOUT or _of_things(tokens, at, lexicon):
             continue
         begin = at + 1
         while begin < len(tokens) and tokens[begin].word in DETERMINERS:
@@ -35,6 +35,15 @@ def with_values_left_out(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[T
             put = replace(first, text="ones", word="ones", stem="one", end=tokens[rows.end - 1].end)
             return (*tokens[: rows.start], put, *tokens[rows.end :])
     return tokens
+
+
+def _of_things(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> bool:
+    """Whether "without" may be said of the things right before it: "orders per client without cancelled orders"."""
+    before = lexicon.mention(tokens, at - 1, 1) if tokens[at].word == "without" else None
+    if before is None:
+        return False
+    things = {one.table for one in before.of_kind("table") if one.quality >= WHOLE_NAME}
+    return bool(things) and not things & _counted(tokens[:at], lexicon)
 
 
 def _split(tokens: tuple[Token, ...], value: Mention, lexicon: Lexicon) -> tuple[Mention, Mention] | None:

@@ -15,12 +15,13 @@ READ = [
     ("printshop", "clients who get more than 7 percent discount", "ods.clients; where discount_percent > 7"),
     ("printshop", "orders per channel without the cancelled orders", "ods.orders; where order_status <> CAN; by order_channel; get orders"),
     ("printshop", "revenue per channel without cancelled orders", "ods.orders; where order_status <> CAN; by order_channel; get order_value"),
-    ("printshop", "orders per client without cancelled orders", "ods.orders; where order_status <> CAN; by client_no; get orders"),
+    ("printshop", "orders per client, without cancelled orders", "ods.orders; where order_status <> CAN; by client_no; get orders"),
     ("printshop", "clients without cancelled orders", "ods.clients; where no ods.orders by client_no where order_status = CAN"),
     ("printshop", "average price of orders by product without rush orders", "ods.orders; where is_rush <> True; by product; get avg(net_price_eur)"),
     ("fishmarket", "number of lots with grade extra", "ods.lots; where grade = E; get count(*)"),
     ("fishmarket", "average starting price of lots with grade extra", "ods.lots; where grade = E; get avg(start_price_eur)"),
     ("bloodbank", "average cost of bags with product platelets", "ods.bags; where product = PLT; get avg(cost_eur)"),
+    ("bloodbank", "bags that are not tested yet per product", "ods.bags; where test_result = U; by product; get bags"),
     ("fishmarket", "kilos sold by month", "dwd.sold_lots; by month(auctioned_at); get kilos_sold"),
     ("fishmarket", "lots of more than 300 kilos", "ods.lots; where weight_kg > 300"),
     ("printshop", "sheets wasted per week", "ods.runs; by week(started_at); get sum(wasted_sheets)"),
@@ -46,6 +47,17 @@ def test_a_wish_is_read(known, wish, request_):
             "'late deliveries': rows of dwd.shipped_orders, or a value",
         ),
         ("printshop", "revenue per month that are not rush orders", "only of those rows that dwd.shipped_orders has?"),
+        ("printshop", "orders per client without cancelled orders", "dwd.shipped_orders has only some of the rows"),
+        (
+            "printshop",
+            "alert me if any press has a waste rate above 8 percent on a day",
+            "'press': rows of ods.presses",
+        ),
+        (
+            "gym",
+            "reservations per member without cancelled reservations",
+            "dwd.attended_places has only rows of ods.reserv",
+        ),
     ],
 )
 def test_words_that_two_tables_have_are_asked_about(known, wish, named):
