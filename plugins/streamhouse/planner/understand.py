@@ -20,6 +20,7 @@ from streamhouse.planner.language.courtesies import without_courtesies
 from streamhouse.planner.language.days_without_year import day_without_year
 from streamhouse.planner.language.deadlines import with_deadlines
 from streamhouse.planner.language.deeds_had import with_deeds
+from streamhouse.planner.language.denied_values import with_denied_values
 from streamhouse.planner.language.designators import with_plain_values
 from streamhouse.planner.language.done_things import with_done_things
 from streamhouse.planner.language.doubtful import doubt
@@ -32,6 +33,7 @@ from streamhouse.planner.language.grammar import read_wish
 from streamhouse.planner.language.how_much import with_sums
 from streamhouse.planner.language.impossible import impossible
 from streamhouse.planner.language.key_names import with_key_names
+from streamhouse.planner.language.kilos import with_kilos
 from streamhouse.planner.language.last_names import with_last_names
 from streamhouse.planner.language.lexicon import Lexicon, Mention, lexicon_of
 from streamhouse.planner.language.measured_adjectives import with_measured_adjectives
@@ -63,9 +65,11 @@ from streamhouse.planner.language.tokens import Token, singular, stem, tokenize
 from streamhouse.planner.language.total_amounts import with_totals
 from streamhouse.planner.language.turned_names import with_turned_names
 from streamhouse.planner.language.vague_lengths import vague_length
+from streamhouse.planner.language.verbs_in_names import with_verbs_in_names
 from streamhouse.planner.language.verbs_of_rows import with_verbs_of_rows
 from streamhouse.planner.language.versus_rest import with_both_sides
 from streamhouse.planner.language.without_rows import with_missing_rows
+from streamhouse.planner.language.without_values import with_values_left_out
 from streamhouse.planner.request import ColumnRef, Question, Reading, Request, Understood
 
 
@@ -159,6 +163,9 @@ def _tokens(wish: str, lexicon: Lexicon, draft: Draft) -> tuple[Token, ...]:
 
 
 _OTHERWISE = (
+    with_kilos,
+    with_denied_values,
+    with_values_left_out,
     with_shared_heads,
     with_key_names,
     with_countries,
@@ -175,6 +182,7 @@ _OTHERWISE = (
     with_turned_names,
     with_deadlines,
     with_done_things,
+    with_verbs_in_names,
     with_missing_rows,
     with_rates,
     with_shares_of_flags,

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from streamhouse.planner.language.amounts_behind import amount_behind
 from streamhouse.planner.language.averages import read_average
 from streamhouse.planner.language.clauses import (
     read_compared,
@@ -164,6 +165,9 @@ def read_compared_rule(reader: Reader) -> bool:
             found = replace(found, left=noun, phrase=reader.text(start))
         else:
             reader.at -= 1
+    else:
+        noun = amount_behind(reader, found.low) if not found.hint else None
+        found = replace(found, left=noun, phrase=reader.text(start)) if noun else found
     reader.keep(found)
     return True
 

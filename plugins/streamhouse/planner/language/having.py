@@ -49,7 +49,7 @@ def _is_having(bench: Bench, clause: Compared) -> bool:
             return True
         noun = left.noun
         assert isinstance(noun, Noun)
-        if _of_rows(bench, noun):
+        if _of_rows(bench, noun, clause.subject):
             return False
         if bench.places.is_base(noun.head) or named_measure(bench, noun):
             return True
@@ -69,12 +69,17 @@ def _is_having(bench: Bench, clause: Compared) -> bool:
     return False
 
 
-def _of_rows(bench: Bench, noun: Noun) -> bool:
-    """Whether a number of things is a column of the rows that the wish lists: "stations with fewer than 20 docks"."""
-    if bench.draft.groups or bench.draft.figures:
+def _of_rows(bench: Bench, noun: Noun, subject: Noun | None) -> bool:
+    """Whether a number of things is a column of the rows that are meant: "stations with fewer than 20 docks".
+
+    Beside groups and figures it is one where it is said of the rows: "orders with more than 100 copies, per product".
+    """
+    named = (subject.head, *subject.around) if subject is not None and subject.head != noun.head else ()
+    said = any(bench.places.is_base(one) for one in named)
+    if (bench.draft.groups or bench.draft.figures) and not said:
         return False
     found = [one for one in bench.places.columns(noun, want="number") if not one.of.role]
-    listed = any(bench.places.is_base(other.head) for other in bench.draft.nouns if other.head != noun.head)
+    listed = said or any(bench.places.is_base(other.head) for other in bench.draft.nouns if other.head != noun.head)
     return listed and bool(found) and found[0].cost <= _EXACT and is_quantity(found[0].column)
 
 

@@ -31,9 +31,15 @@ def narrow_table(wish: AnsweredWish) -> Question | None:
         text = f"{base.name} has only some of the rows of {whole}: are these meant?"
         return _question(text, base, wish.draft, whole)
     action = catalog.actions.get(base.action)
-    if base.layer not in {Layer.DWS, Layer.ADS} or action is None or _is_named(base, wish.draft, wish.found):
+    if action is None or _is_named(base, wish.draft, wish.found):
         return None
     conditions, sums = _narrowed_by(action.sql)
+    named = next((one for one in base.upstream if one in wish.things and _says(one, base, wish.found)), "")
+    if base.layer is Layer.DWD and conditions and named:
+        text = f"{base.name} has only rows of {named} where {conditions}: are these meant?"
+        return _question(text, base, wish.draft, named)
+    if base.layer not in {Layer.DWS, Layer.ADS}:
+        return None
     if conditions:
         text = f"{base.name} has only rows where {conditions}, which the wish does not say: is that meant?"
         return _question(text, base, wish.draft)
@@ -60,10 +66,14 @@ def table_with_all_rows(base: CatalogTable, draft: Draft, found: Shaped) -> str:
     states = {one.name for one in whole.columns if one.type in TIMES or _EMPTY in one.description.lower()}
     if not (states - {whole.event_time, *whole.primary_key}) & _never_null(action.sql) or whole.layer is base.layer:
         return ""
-    columns = {one.name for one in whole.columns}
+    return whole.name if _says(whole.name, base, found) else ""
+
+
+def _says(whole: str, base: CatalogTable, found: Shaped) -> bool:
+    """Whether a table has all columns that an answer reads of another."""
+    columns = {one.name for one in found.bench.places.scope.lexicon.catalog.tables[whole].columns}
     text = found.block.model_dump_json()
-    read = {one.name for one in base.columns if f'"{one.name}"' in text}
-    return whole.name if read <= columns else ""
+    return {one.name for one in base.columns if f'"column":"{one.name}"' in text} <= columns
 
 
 def _question(text: str, base: CatalogTable, draft: Draft, whole: str = "") -> Question:
@@ -74,14 +84,18 @@ def _question(text: str, base: CatalogTable, draft: Draft, whole: str = "") -> Q
 
 
 def _is_named(base: CatalogTable, draft: Draft, found: Shaped) -> bool:
-    """Whether a wish names a table, or a measure that somebody defined on it."""
+    """Whether a wish names a table, or a measure that somebody defined on it.
+
+    A word that names the rows that it is made of better names these: "orders" are no `shipped_orders`.
+    """
     if any(one.named is not None for one in found.block.measures):
         return True
-    return any(
-        sense.kind == "table" and sense.table == base.name and sense.quality >= ANY_FORM
-        for mention in mentions_of(draft)
-        for sense in mention.senses
-    )
+    for mention in mentions_of(draft):
+        named = {one.table: one.quality for one in reversed(mention.of_kind("table"))}
+        whole = max((named.get(one, 0.0) for one in base.upstream), default=0.0)
+        if named.get(base.name, 0.0) >= max(ANY_FORM, whole):
+            return True
+    return False
 
 
 @lru_cache(maxsize=256)

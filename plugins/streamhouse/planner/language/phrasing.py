@@ -49,7 +49,6 @@ _TURNS: tuple[tuple[str, str], ...] = (
       r"(?: of (?:the|each) \1)?(?=[,.!?]|$)"), r"per \1 and \1 name"),
     # verbs that say no more
     (r"\b(?:has|have|had) to be (?=[a-z]+(?:ed|en)\b)", "were "),
-    (r"\bkilos?\b", "kg"),
     # abbreviations
     (r"(?:#|\bnos?\.|\bnr\.?|\bnum\.?|\bqty\.?|\bcnt\.?)\s*of\b", "number of"),
     (r"\b(avg|min|max|med)\.(?=\s)", r"\1"),

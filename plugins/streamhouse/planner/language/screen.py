@@ -10,6 +10,13 @@ _WRITES = re.compile(
     r"|shut\s*down)\b",
     re.IGNORECASE,
 )
+_DOES = re.compile(
+    r"^\W*(?:please,?\s+|(?:can|could|would|will)\s+you\s+(?:please\s+)?|just\s+)?"
+    r"(?:(?:write\s+off|cancel|close|reopen|approve|reset|archive|increase|reduce|lower|double|block|unblock|dismiss|refund"
+    r"|assign|book|reschedule)\s+(?:all|every|each|the|any|these|those|this|that|my|our)\b(?!\s+(?:rate|ratio|share)\b)"
+    r"|(?:mark|change|set)\s+(?:all|every|each|the|any|these|those|this|that)\s[^.]*?\s(?:as|to)\b)",
+    re.IGNORECASE,
+)
 _ORDERS = re.compile(
     r"\b(ignore|disregard|forget|bypass|override)\b[^.]*\b(rules?|instructions?|prompts?|checks?|policy|policies|gate|"
     r"restrictions?|limits?|above|previous|safety)\b|\bsystem prompt\b|\byou are now\b|\bact as\b|\bpretend\b"
@@ -60,6 +67,7 @@ def screened(wish: str) -> str:
         (_ORDERS, "'{}' is an instruction; a wish only describes data to read"),
         (_SQL, "'{}' looks like SQL; write the wish in plain words"),
         (_WRITES, "'{}' would change data; a wish only reads"),
+        (_DOES, "'{}' would change something; a wish only reads"),
         (_FORECAST, "'{}' asks about the future; only what happened can be planned"),
         (_CAUSE, "'{}' asks for causes; only figures and rows can be planned"),
         (_OPINION, "'{}' asks for an opinion or a text; only figures and rows can be planned"),

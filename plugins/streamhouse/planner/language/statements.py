@@ -3,6 +3,7 @@
 from dataclasses import replace
 from decimal import Decimal
 
+from streamhouse.planner.language.amounts_behind import amount_behind
 from streamhouse.planner.language.clauses import (
     read_columns_compared,
     read_compared,
@@ -28,6 +29,7 @@ from streamhouse.planner.language.periods import read_period
 from streamhouse.planner.language.place import is_participle
 from streamhouse.planner.language.reader import AUXILIARIES, Reader, is_done, is_verb
 from streamhouse.planner.language.restricting import restricts
+from streamhouse.planner.language.said_columns import said_with_column
 from streamhouse.planner.language.scope import is_number, is_year
 from streamhouse.planner.language.tokens import stem
 from streamhouse.planner.language.words import NEGATED, PARTICIPLES, STATES
@@ -91,7 +93,7 @@ def valued(reader: Reader) -> bool:
         return True
     reader.at = start
     value = read_value(reader)
-    if value is not None and _whole(value, end, reader) and not _is_thing(noun):
+    if value is not None and reader.at >= end and (said_with_column(reader, noun, start) or not _is_thing(noun)):
         _note_subject(reader, value, noun)
         reader.negated = False
         reader.keep(value)
@@ -232,10 +234,6 @@ def _is_thing(noun: Noun) -> bool:
     )
 
 
-def _whole(value: Clause, end: int, reader: Reader) -> bool:
-    return reader.at >= end and value is not None
-
-
 def is_time(noun: Noun, lexicon: Lexicon) -> bool:
     """Whether a noun may name a moment."""
     for sense in noun.head.of_kind("column"):
@@ -288,7 +286,8 @@ def _compares(reader: Reader, noun: Noun, start: int) -> bool:
         known = any(not one.predicate for one in draft.nouns) or bool(draft.figures or draft.groups or draft.best)
         draft.nouns.append(replace(noun, predicate=True) if known else noun)
         reader.head = noun
-        reader.keep(_denied(reader, replace(found, left=None, subject=noun, phrase=reader.text(start))))
+        amount = amount_behind(reader, found.low) if not found.hint else None
+        reader.keep(_denied(reader, replace(found, left=amount, subject=noun, phrase=reader.text(start))))
         return True
     if found is None:
         reader.at = back

@@ -20,7 +20,8 @@ _IRREGULAR = {
     "went": "go", "gone": "go", "given": "give", "gave": "give", "got": "get", "seen": "see", "saw": "see",
     "ran": "run", "written": "write", "wrote": "write", "broken": "break", "broke": "break", "borne": "bear",
     "lent": "lend", "news": "news", "status": "status", "statuses": "status", "analyses": "analysis",
-    "data": "data", "media": "media", "series": "series", "days": "day", "has": "have", "had": "have",
+    "data": "data", "media": "media", "series": "series", "species": "species", "days": "day",
+    "has": "have", "had": "have",
     "diagnoses": "diagnosis", "theses": "thesis", "crises": "crisis", "hypotheses": "hypothesis",
     "prognoses": "prognosis", "analyzes": "analysis", "halves": "half", "shelves": "shelf", "knives": "knife",
     "is": "be", "are": "be", "was": "be", "were": "be", "been": "be", "does": "do", "did": "do", "done": "do",
@@ -37,6 +38,9 @@ _IRREGULAR = {
     "heroes": "hero", "potatoes": "potato", "tomatoes": "tomato", "echoes": "echo",
     "metre": "meter", "programme": "program", "catalogue": "catalog", "cheque": "check", "licence": "license",
     "defence": "defense", "offence": "offense", "tyre": "tire", "grey": "gray", "jewellery": "jewelry",
+    "burnt": "burn", "spoilt": "spoil", "learnt": "learn", "dreamt": "dream", "leapt": "leap", "spelt": "spell",
+    "spilt": "spill", "lit": "light", "shot": "shoot", "swum": "swim", "swam": "swim", "sung": "sing", "sang": "sing",
+    "drunk": "drink", "drank": "drink", "worn": "wear", "torn": "tear", "dug": "dig", "fought": "fight",
 }  # fmt: skip
 _BRITISH = (  # endings that are written otherwise in America; both spellings share a stem
     (re.compile(r"(?<=[a-z]{2})our(?=(?:s|ed|ing|ful|able|ite|ites|hood)?$)"), "or"),

@@ -39,6 +39,14 @@ _AVERAGED = tuple(
 )
 
 TURNS_OF_SPEECH: tuple[tuple[str, str], ...] = (
+    # sums over periods that follow each other
+    (rf"\b(cumulative|cumulated|accumulated|running total of) ([a-z][a-z ]*?) (?:over|across|by) (?:the |all )?{_PERIOD}s\b",
+     r"running total of \2 per \3"),
+    (rf"^(?!.*\b(?:averaged?|avg|mean|median|total|sum|added|highest|lowest|most|least|moving|rolling)\b)([a-z][^,.;]*?) over the {_PERIOD}s{_END}",
+     r"\1 per \2"),
+    # who are taken together
+    (rf"^(?!.*\b(?:averaged?|avg|mean|total)\b)([a-z]+(?: [a-z]+)?),? (?:of )?all (?:the |our )?([a-z]+(?: [a-z]+)?) (?:taken |put )?together{_END}",
+     r"total \1 of all \2"),
     # abbreviations of titles, whose dot ends no sentence
     (r"\b((?-i:Dr|Mr|Mrs|Ms|Prof|St))\. (?=(?-i:[A-Z]))", r"\1 "),
     # verbs of measuring

@@ -1,0 +1,62 @@
+"""Words whose rows two tables have: each is asked back where the answers differ."""
+
+from streamhouse.planner.language.answered_wish import AnsweredWish
+from streamhouse.planner.language.levels import ANY_FORM, WHOLE_NAME
+from streamhouse.planner.language.mentions import tables_named
+from streamhouse.planner.request import ColumnRef, Condition, Question, Related
+
+
+def value_or_rows(wish: AnsweredWish) -> Question | None:
+    """A value whose words say something of rows of another table: "late deliveries", and a reason that is called so."""
+    lexicon, tokens = wish.scope.lexicon, wish.tokens
+    for mention in wish.mentions:
+        words = mention.end - mention.start
+        if words < 2 or not mention.of_kind("value") or mention.end > len(tokens) or mention.of_kind("table"):
+            continue
+        thing = lexicon.mention(tokens, mention.end - 1, 1)
+        said = lexicon.mention(tokens, mention.start, words - 1)
+        if thing is None or said is None or said.end != mention.end - 1:
+            continue
+        own = {one.table for one in mention.of_kind("value")}
+        rows = tables_named([thing], WHOLE_NAME) - own - {wish.base.name}
+        both = {one.table for one in said.of_kind("column", "value") if one.quality >= ANY_FORM} & rows
+        if both and not tables_named([thing], WHOLE_NAME) & {wish.base.name}:
+            table, value = min(both), mention.of_kind("value")[0]
+            text = f"'{mention.text}': rows of {table}, or a value of {value.table}.{value.column}?"
+            return Question(text=text, phrase=mention.text)
+    return None
+
+
+def part_not_there(wish: AnsweredWish) -> Question | None:
+    """Rows that another table has in part, asked there for what they say themselves: "not rush" by shipped orders."""
+    tables = wish.scope.lexicon.catalog.tables
+    own = {one.name for one in wish.base.columns}
+    for one in wish.block.filters:
+        if not isinstance(one, Related) or wish.base.name not in tables[one.table].upstream or one.table in wish.things:
+            continue
+        columns = {part.left.column for part in one.filters
+                   if isinstance(part, Condition) and isinstance(part.left, ColumnRef)}  # fmt: skip
+        if columns and len(columns) == len(one.filters) and columns <= own:
+            name = min(columns)
+            text = f"'{name.replace('_', ' ')}': of {wish.base.name}, or only of those rows that {one.table} has?"
+            return Question(text=text, phrase=name.replace("_", " "), choices=(f"{wish.base.name}.{name}",))
+    return None
+
+
+def thing_or_measure(wish: AnsweredWish) -> Question | None:
+    """A measure for a word that names a table better: "any press" by `press_hours`, where presses are things."""
+    base = wish.base.name
+    for measure in wish.block.measures:
+        naming = [(mention, sense) for mention in wish.mentions for sense in mention.of_kind("measure")
+                  if measure.named is not None and (sense.table, sense.measure) == (base, measure.named)]  # fmt: skip
+        others = {
+            mention.text: table.table
+            for mention, sense in naming
+            for table in mention.of_kind("table")[:1]
+            if table.table != base and table.quality > sense.quality
+        }
+        if naming and len(others) == len({mention.text for mention, _ in naming}):
+            text, table = min(others.items())
+            choices = (f"per {text}", str(measure.named).replace("_", " "))
+            return Question(text=f"'{text}': rows of {table}, or {base}.{measure.named}?", phrase=text, choices=choices)
+    return None
