@@ -11,7 +11,7 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 from streamhouse.sql.dialect.moments import check_moment
-from streamhouse.sql.dialect.tokens import SUFFIXES, like, refused, suffix_of
+from streamhouse.sql.dialect.tokens import NO_TEXT, SUFFIXES, like, refused, suffix_of
 from streamhouse.sql.words import words
 
 MARK = "as_written_"
@@ -192,8 +192,10 @@ class Literals:
 
 
 def quoted(text: str) -> str:
-    """A string as Spark reads it back."""
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    """A string as Spark reads it back; the text has no character that `tokens` refuses."""
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    escaped = NO_TEXT.sub(lambda found: f"\\u{ord(found[0]):04x}", escaped)
+    return f"'{escaped}'"
 
 
 def _written(node: exp.Expr, text: str) -> exp.Expr:

@@ -25,7 +25,8 @@ _BEFORE_A_NAME = frozenset({TokenType.ORDER_BY, TokenType.SORT_BY, TokenType.COM
 _PREFIXES = frozenset({TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE})
 _DEEPER = frozenset({TokenType.L_PAREN, TokenType.CASE})
 _STRINGS = frozenset({TokenType.STRING, TokenType.RAW_STRING})
-_NO_TEXT = re.compile(r"[\x00\ud800-\udfff\ufffe\uffff]")  # as in YAML: no file, table or message can have it
+NO_TEXT = re.compile(r"[\x00\ud800-\udfff\ufffe\uffff]")
+"""A character that no text of SQL has, as in YAML; a string has it by its number."""
 _LOOKED_AT = frozenset({TokenType.DESC, TokenType.NUMBER})
 
 
@@ -56,7 +57,7 @@ def read_tokens(dialect: Dialect, sql: str) -> list[Token]:
 
 
 def _check_characters(sql: str) -> None:
-    if (found := _NO_TEXT.search(sql)) is None:
+    if (found := NO_TEXT.search(sql)) is None:
         return
     line, before = sql.count("\n", 0, found.start()) + 1, sql.rfind("\n", 0, found.start())
     message = f"the character U+{ord(found[0]):04X} is not allowed"
