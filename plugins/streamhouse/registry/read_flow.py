@@ -17,7 +17,7 @@ from typing import Any
 
 from streamhouse.errors import FileFormatError, StreamhouseError
 from streamhouse.model.flow import Flow
-from streamhouse.model.types import NAME, TABLE_NAME
+from streamhouse.model.types import NAME, TABLE_NAME, USE
 from streamhouse.registry.declared import declared_type, join_cut_types
 from streamhouse.registry.inline_secrets import refuse_secrets
 from streamhouse.registry.lengths import length_errors
@@ -29,7 +29,7 @@ from streamhouse.sql.types import split_not_null
 STEPS_MOST = 3_000
 """Of a flow: planning compares each step with those before it."""
 
-_USE = re.compile(r"[a-z][a-z0-9_]*(@[0-9]+(\.[0-9]+){0,2})?")
+_USE = re.compile(USE)
 
 
 def read_flow(text: str, file: str) -> Flow:
