@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from queue import SimpleQueue
 from types import FrameType
 
+from streamhouse.errors import StreamhouseError
+
 _LOOK_S = 0.02
 _CANCEL_AFTER_S = 2.0
 _GIVE_UP_S = 30.0  # the JVM hangs: from here on a broken connection to it is the smaller trouble
@@ -51,8 +53,9 @@ def interruptible() -> Iterator[None]:
     """Within the block Ctrl-C and SIGTERM raise `KeyboardInterrupt`, but never in the middle of a call of the JVM.
 
     A Spark job that goes on for more than two seconds after that is cancelled. An error that ends the block while an
-    interrupt waits is what the interrupt made, such as a job that was cancelled. Does nothing outside the main thread,
-    where no handler can be set, and leaves Ctrl-C alone where it is ignored (`nohup`).
+    interrupt waits is what the interrupt made, such as a job that was cancelled; so is one that a `finally` of the
+    interrupted code raised, except an error of Streamhouse, which says what could not be cleaned up. Does nothing
+    outside the main thread, where no handler can be set, and leaves Ctrl-C alone where it is ignored (`nohup`).
 
     Raises:
         KeyboardInterrupt: a signal came, also where the block ends with another error.
@@ -67,7 +70,7 @@ def interruptible() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if handler.waits:
+        if handler.waits or (_follows_interrupt(error) and not isinstance(error, StreamhouseError)):
             raise KeyboardInterrupt from error
         raise
     finally:
@@ -136,6 +139,14 @@ def preserve_handlers() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def _follows_interrupt(error: BaseException) -> bool:
+    """Whether an error was raised while an interrupt ended the code around it."""
+    earlier = error.__context__
+    while earlier is not None and not isinstance(earlier, KeyboardInterrupt):
+        earlier = earlier.__context__
+    return earlier is not None
 
 
 def _sets_handlers() -> bool:

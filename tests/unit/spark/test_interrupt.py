@@ -81,6 +81,38 @@ except KeyboardInterrupt as interrupt:
     assert run(program, number) == (["answered", "interrupted:", "cancelled"], "")
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_error_in_a_cleanup_after_an_interrupt_does_not_hide_it(number):
+    program = """
+try:
+    with interruptible():
+        try:
+            print("ready", flush=True)
+            sleep()
+        finally:
+            gateway.fail()
+except KeyboardInterrupt as interrupt:
+    print("interrupted:", interrupt.__cause__)
+"""
+    assert run(program, number) == (["interrupted:", "cancelled"], "")
+
+
+def test_what_could_not_be_cleaned_up_after_an_interrupt_is_reported():
+    program = """
+from streamhouse.errors import ServiceStartError
+try:
+    with interruptible():
+        try:
+            print("ready", flush=True)
+            sleep()
+        finally:
+            raise ServiceStartError("left")
+except ServiceStartError as error:
+    print("interrupted:", error.message)
+"""
+    assert run(program, signal.SIGINT) == (["interrupted:", "left"], "")
+
+
 def test_an_error_without_an_interrupt_stays_an_error():
     program = """
 try:
