@@ -148,7 +148,7 @@ def _segment(
 ) -> SegmentFacts:
     assert plan is not None, "it has the segment"
     # A change that takes a plan over is recorded as an epoch that reads nothing: no row waited for it.
-    own = [epoch for epoch in epochs if epoch.segment == segment.name and epoch.layer_visible_ms]
+    own = [epoch for epoch in epochs if epoch.segment == segment.name and epoch.reads]
     work = [epoch.finished_ms - epoch.started_ms for epoch in own]
     last = own[0] if own else None
     return SegmentFacts(

@@ -62,6 +62,6 @@ class Workspace:
         if state is not None:
             with state:
                 for one in state.recent_epochs(flow):
-                    if any(one.rows.values()):
+                    if one.reads and any(one.rows.values()):
                         found.setdefault(one.segment, []).append(one.finished_ms - one.started_ms)
         return found

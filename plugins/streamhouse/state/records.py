@@ -72,6 +72,11 @@ class EpochRecord:
     layer_visible_ms: dict[str, int] = field(default_factory=dict)
     computed: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def reads(self) -> bool:
+        """Whether it read its inputs; a change that takes a plan over is recorded as an epoch that does not."""
+        return bool(self.layer_visible_ms)
+
 
 @dataclass(frozen=True)
 class PlanRevision:

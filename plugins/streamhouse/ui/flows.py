@@ -180,15 +180,14 @@ def _recent(desk: Desk, name: str, limit: int) -> list[EpochRecord]:
 
 
 def _point(one: EpochRecord) -> EpochPoint:
-    reads = bool(one.layer_visible_ms)  # a change that takes a plan over is recorded as an epoch that reads nothing
     return EpochPoint(
         segment=one.segment,
         epoch=one.epoch,
         finished_at=datetime.fromtimestamp(one.finished_ms / 1000, UTC),
         seconds=(one.finished_ms - one.started_ms) / 1000,
         rows=sum(one.rows.values()),
-        lag_ms=max(one.layer_visible_ms.values()) - one.at_ms if reads else 0,
-        waited_ms=one.started_ms - one.at_ms if reads else 0,
+        lag_ms=max(one.layer_visible_ms.values()) - one.at_ms if one.reads else 0,
+        waited_ms=one.started_ms - one.at_ms if one.reads else 0,
         tables={table_name(table): rows for table, rows in one.rows.items()},
         layers={layer: at - one.at_ms for layer, at in one.layer_visible_ms.items()},
     )
