@@ -1,16 +1,31 @@
 """Finds the environment whose tables are those that a change would build: they are promoted, and not built twice."""
 
+from dataclasses import dataclass
+
 from streamhouse.runtime.owner import liveness
 from streamhouse.state.changes import Wish
 from streamhouse.state.records import Change, RunnerState
 from streamhouse.state.store import StateStore
 
 
-def built_already(state: StateStore, wish: Wish) -> Change | None:
-    """The change of an environment that has the plan wanted, and of its own exactly the tables that are to be rebuilt.
+@dataclass(frozen=True)
+class BuiltAlready:
+    """An environment that has what a change would build.
 
-    None: there is none; or a process keeps it up to date, and would lose it; or production was asked for the same
-    plan before, and goes on with that.
+    Attributes:
+        change: Of the environment.
+        is_running: Whether a process keeps it up to date; that process would lose it, so it is not promoted.
+    """
+
+    change: Change
+    is_running: bool
+
+
+def built_already(state: StateStore, wish: Wish) -> BuiltAlready | None:
+    """The environment that has the plan wanted, and of its own exactly the tables that are to be rebuilt.
+
+    One that no process runs comes first. None: there is none; or production was asked for the same plan before, and
+    goes on with that.
 
     Args:
         state: Holds the journal.
@@ -20,14 +35,12 @@ def built_already(state: StateStore, wish: Wish) -> Change | None:
     asked = state.open_change(flow)
     if applied is None or wish.moves or wish.forgetting or (asked is not None and _is_same(asked, wish)):
         return None
-    return next(
-        (
-            one
-            for one in state.environments()
-            if one.flow == flow and one.base == applied[0] and _is_same(one, wish) and not _runs(state, one)
-        ),
-        None,
-    )
+    found = [
+        BuiltAlready(one, _runs(state, one))
+        for one in state.environments()
+        if one.flow == flow and one.base == applied[0] and _is_same(one, wish)
+    ]
+    return min(found, key=lambda one: one.is_running, default=None)
 
 
 def _is_same(change: Change, wish: Wish) -> bool:

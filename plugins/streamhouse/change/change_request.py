@@ -117,7 +117,9 @@ def ask(
     refuse_ahead(state, compared.plan)
     wish = replace(wish_of(state, compared.plan, found), gate=gate, definition=definition)
     built = built_already(state, wish)
-    return state.promote(built, gate or SwapGate.AUDIT) if built is not None else state.ask_change(wish, by)
+    if built is not None and not built.is_running:
+        return state.promote(built.change, gate or SwapGate.AUDIT)
+    return state.ask_change(wish, by)
 
 
 def refuse_ahead(state: StateStore, plan: FlowPlan) -> None:

@@ -4,12 +4,12 @@ An environment has tables of its own for what the change touches and all that is
 and the sources, as production has them. It costs production nothing, and promoting it is a swap of pointers.
 """
 
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 
 from streamhouse.change.building import Building, reached, require_history, wanted_versions
-from streamhouse.change.built_already import built_already
+from streamhouse.change.built_already import BuiltAlready, built_already
 from streamhouse.change.change_request import refuse_blocked, wish_of
 from streamhouse.change.review import Reviewing
 from streamhouse.compiler.marks import marks
@@ -139,24 +139,23 @@ def _has_run(state: StateStore, flow: str) -> bool:
     return True
 
 
-def environment_to_promote(project: Project, compared: PlanComparison) -> str | None:
-    """The environment that applying a plan promotes, as it has what would be built; None: the plan is built, or waits.
+def built_before(project: Project, compared: Iterable[PlanComparison]) -> dict[str, BuiltAlready]:
+    """Flow → the environment that has what applying its plan would build; a flow that is absent has none, or waits.
 
     Args:
         project: Its state store is read.
-        compared: The plan against what is applied.
+        compared: The plans against what is applied.
     """
-    state = project.existing_state() if compared.is_change and compared.applied is not None else None
-    if state is None:
-        return None
-    with state:
-        if not state.environments():
-            return None
-        try:
-            built = built_already(state, wish_of(state, compared.plan, compared.found))
-        except BlockedError:
-            return None
-        return built.environment if built is not None else None
+    changed = [one for one in compared if one.is_change and one.applied is not None]
+    found: dict[str, BuiltAlready] = {}
+    with (project.existing_state() if changed else None) or nullcontext() as state:
+        if state is None or not state.environments():
+            return found
+        for one in changed:
+            with suppress(BlockedError):
+                built = built_already(state, wish_of(state, one.plan, one.found))
+                found |= {one.plan.flow: built} if built is not None else {}
+    return found
 
 
 def run(

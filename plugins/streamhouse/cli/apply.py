@@ -8,7 +8,7 @@ import click
 from streamhouse.cli.app import App, shared_options
 from streamhouse.cli.environment_name import ENVIRONMENT_NAME
 from streamhouse.cli.person import whoami
-from streamhouse.cli.plan import compared, promoted_by, show_diff, show_promotion
+from streamhouse.cli.plan import built_in_environments, compared, show_diff, show_promotion
 
 if TYPE_CHECKING:
     from streamhouse.model.outcome import Outcome
@@ -109,10 +109,11 @@ def _wanted(
     found = [one for name in flows or (None,) for one in compared(app, name)]
     _check_choices(choices, found)
     if not app.as_json:
+        built = built_in_environments(app, found) if environment is None and not choices else {}
         for one in found:
             _show(one, app)
-            if environment is None and not choices and (built := promoted_by(app, one)):
-                show_promotion(one.plan.flow, built, app.output)
+            if one.plan.flow in built:
+                show_promotion(one.plan.flow, built[one.plan.flow], app.output)
     return [one for one in found if one.is_change or one.differs]
 
 

@@ -11,6 +11,7 @@ from streamhouse.cli.output import CommandOutput
 from streamhouse.cli.status import LOST, lost_documents, show_lost, show_unseen
 
 if TYPE_CHECKING:
+    from streamhouse.change.built_already import BuiltAlready
     from streamhouse.change.environment import EnvironmentOutlook
     from streamhouse.model.notice import Notice
     from streamhouse.model.outcome import FlowDiff
@@ -61,14 +62,16 @@ def plan(context: click.Context, flow: str | None, explain: bool, environment: s
     if environment is not None:
         context.exit(show_outlooks(app, found, environment, explain=explain))
     lost = _lost(app, {difference.plan.flow: difference.plan for difference in found})
-    built = {difference.plan.flow: promoted_by(app, difference) for difference in found}
+    built = built_in_environments(app, found)
     if app.as_json:
-        documents = [_document(d, lost, explain=explain) | {"promotes": built[d.plan.flow]} for d in found]
+        documents = [
+            _document(d, lost, explain=explain) | {"promotes": _promoted(built.get(d.plan.flow))} for d in found
+        ]
         app.output.models({"flows": documents})
     else:
         show_lost(lost, app.output)
         for difference in found:
-            _show(difference, app.output, explain=explain, built_in=built[difference.plan.flow])
+            _show(difference, app.output, explain=explain, built=built.get(difference.plan.flow))
         if not found:
             app.output.line("no flows yet; write one in flows/, or see: streamhouse init --help")
         show_unseen(lost, app.output)
@@ -89,13 +92,18 @@ def _lost(app: App, plans: "dict[str, FlowPlan]") -> "SeenLosses":
         return lost_tables(app.project, state, plans).of(set(plans))
 
 
-def promoted_by(app: App, one: "PlanComparison") -> str | None:
-    """The environment that applying a flow promotes, as it has what would be built; None: it promotes none."""
-    if not one.is_change or one.applied is None:
-        return None
-    from streamhouse.change.environment import environment_to_promote
+def built_in_environments(app: App, found: "list[PlanComparison]") -> "dict[str, BuiltAlready]":
+    """Flow → the environment that has what applying the flow would build."""
+    if not any(one.is_change and one.applied is not None for one in found):
+        return {}
+    from streamhouse.change.environment import built_before
 
-    return environment_to_promote(app.project, one)
+    return built_before(app.project, found)
+
+
+def _promoted(built: "BuiltAlready | None") -> str | None:
+    """The environment that applying promotes; None: it promotes none."""
+    return built.change.environment if built is not None and not built.is_running else None
 
 
 def compared(app: App, flow: str | None) -> "list[PlanComparison]":
@@ -105,11 +113,16 @@ def compared(app: App, flow: str | None) -> "list[PlanComparison]":
     return compare_project(app.project, flow, processes=app.processes)
 
 
-def show_promotion(flow: str, environment: str, output: CommandOutput) -> None:
-    """Say that applying a flow builds nothing, as an environment has it."""
-    text = f"{flow}: environment {environment} has exactly this: applying promotes it, and builds nothing again"
+def show_promotion(flow: str, built: "BuiltAlready", output: CommandOutput) -> None:
+    """Say that an environment has what applying a flow would build, and whether applying promotes it."""
+    text, style = f"{flow}: environment {built.change.environment} has exactly this: ", "green"
+    if built.is_running:
+        text += "a process runs it, so applying builds its tables again; to promote it, end that process first"
+        style = "yellow"
+    else:
+        text += "applying promotes it, and builds nothing again"
     output.line()
-    output.line(text, style="green")
+    output.line(text, style=style)
 
 
 def show_outlooks(app: App, found: "list[PlanComparison]", environment: str, *, explain: bool) -> int:
@@ -164,7 +177,9 @@ def _outlook_document(look: "EnvironmentOutlook", environment: str) -> dict[str,
     }
 
 
-def _show(difference: "PlanComparison", output: CommandOutput, *, explain: bool, built_in: str | None = None) -> None:
+def _show(
+    difference: "PlanComparison", output: CommandOutput, *, explain: bool, built: "BuiltAlready | None" = None
+) -> None:
     wanted = difference.plan
     if explain:
         from streamhouse.compiler import explain as explained
@@ -180,8 +195,8 @@ def _show(difference: "PlanComparison", output: CommandOutput, *, explain: bool,
     else:
         output.line(f"{wanted.flow}: differs from revision {difference.revision}, applied last", style="yellow")
     show_diff(difference.found, output)
-    if built_in:
-        show_promotion(wanted.flow, built_in, output)
+    if built is not None:
+        show_promotion(wanted.flow, built, output)
     for notice in _notices(wanted):
         output.line(str(notice))
 

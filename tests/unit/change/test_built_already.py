@@ -124,10 +124,13 @@ def test_an_environment_of_an_older_revision_stays(edited, capsys):
     assert asked(edited).id != change.id
 
 
-def test_an_environment_that_a_process_keeps_up_to_date_stays(edited):
+def test_an_environment_that_a_process_keeps_up_to_date_stays(edited, capsys):
     change = built(edited)
     with edited.state() as state:
         state.acquire(change.candidate, this_owner(), timedelta(minutes=1), datetime.now(UTC))
+    assert told(capsys, "plan", "orders")[1]["flows"][0]["promotes"] is None
+    assert main(["plan", "orders"]) == 10
+    assert "environment review has exactly this: a process runs it, so applying builds" in capsys.readouterr().out
     assert asked(edited).id != change.id
 
 
