@@ -1,6 +1,7 @@
 """The Spark session of a test run: started at the first test that asks for it, one for all tests of a process."""
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -8,7 +9,9 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
+from tests.gate.leftovers import LEFT
 from tests.gate.shared import Server, looked_after
+from tests.spark_cache import forget_rows, has_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -32,6 +35,29 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator["SparkSession"]:
         yield session
     stop_spark(session)
     end_java()
+
+
+@pytest.fixture(autouse=True)
+def forgotten_rows(request: pytest.FixtureRequest) -> Iterator[None]:
+    """What a test leaves in Spark's cache is forgotten, and its report names it: no test sees the rows of another."""
+    yield
+    if _forget_rows():
+        request.node.user_properties.append((LEFT, "rows in Spark's cache"))
+
+
+def _forget_rows() -> bool:
+    """Whether there were any in the session of this process."""
+    from py4j.protocol import Py4JError
+
+    session = sys.modules["pyspark.sql"].SparkSession._instantiatedSession if "pyspark.sql" in sys.modules else None
+    if session is None or session.sparkContext._jsc is None:
+        return False
+    try:
+        if had_rows := has_rows(session):
+            forget_rows(session)
+    except (Py4JError, OSError):  # Spark has died, and its cache with it
+        return False
+    return had_rows
 
 
 def _lives(session: "SparkSession", java: psutil.Process) -> bool:

@@ -12,6 +12,7 @@ from streamhouse.project.settings import Settings
 from streamhouse.runtime.open import plan_of
 from tests.gate.levels import deep
 from tests.live import opened, served
+from tests.spark_cache import has_rows
 
 pytestmark = [
     pytest.mark.services,
@@ -87,6 +88,7 @@ def widened(flow, choose=TABLES):
 def refused(flow, *words):
     with pytest.raises(StreamhouseError) as stopped:
         drain(flow)
+    assert not has_rows(flow.spark), "Spark keeps rows of an epoch that was refused"
     assert stopped.value.code == "SH405"
     for word in ("overflows", "k = 'a'", *words):
         assert word in str(stopped.value)

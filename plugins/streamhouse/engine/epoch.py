@@ -180,6 +180,13 @@ class EpochRun:
             self._outcome.deltas[name] = delta.result()
         return self._outcome
 
+    def release(self) -> None:
+        """Let Spark forget the rows that it kept for several readers, also those of an attempt that failed."""
+        for done in self._deltas.values():
+            delta = done.result() if done.done() and done.exception() is None else None
+            if delta is not None:
+                delta.release()
+
     def _rows(self) -> int:
         """How many rows the epoch's ranges have."""
         start, end = self._start.positions, self._end.positions

@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -62,6 +63,7 @@ class SegmentExecution:
         self._checked = cache / f"{segment.name}.checked"
         self._verify_at = 0.0  # not before this, on the monotonic clock
         self._parts = SegmentParts(plan, segment, needs, inputs, stores, frames, states, places, pool, lease)
+        self._attempt: EpochRun | None = None  # the last one, until Spark has forgotten its rows
 
     def prepare(self, ends: Mapping[str, Position]) -> None:
         """Create the tables that are missing, and hold the plan's types against Spark's.
@@ -183,8 +185,10 @@ class SegmentExecution:
             StreamhouseError: the epoch failed; what it wrote is completed, not repeated, by a replay.
         """
         self._verify_read()
+        self._release()
         self._parts.states.stand_at({**start.positions, **ends})
-        return EpochRun(self._parts, epoch, start, end, ends, after=after, outdated=outdated, replay=replay).all()
+        self._attempt = EpochRun(self._parts, epoch, start, end, ends, after=after, outdated=outdated, replay=replay)
+        return self._attempt.all()
 
     def _verify_read(self) -> None:
         """Refuse tables of others that differ from their record: a table created again has no rows to read on."""
@@ -199,12 +203,17 @@ class SegmentExecution:
     def settle(self, outcome: EpochOutcome, end: Vector) -> None:
         """Apply the changes of a recorded epoch to the cached states."""
         self._parts.states.take_over(outcome.deltas, {**end.positions, **outcome.ends})
-        for delta in outcome.deltas.values():
-            if delta is not None:
-                delta.release()
+        self._release()
         self._parts.frames.end_epoch()
 
     def close(self) -> None:
-        """Stop the threads and close the cache."""
+        """Stop the threads, close the cache, and let Spark forget the rows of an epoch that was not recorded."""
         self._parts.pool.shutdown(wait=True, cancel_futures=True)
         self._parts.states.close()
+        with suppress(Exception):  # Spark has ended, and its rows with it
+            self._release()
+
+    def _release(self) -> None:
+        if self._attempt is not None:
+            self._attempt.release()
+            self._attempt = None
