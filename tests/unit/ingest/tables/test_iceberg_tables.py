@@ -13,6 +13,7 @@ from streamhouse.errors import Location, RowsLostError, SourceError, Streamhouse
 from streamhouse.ingest.base import ForgetfulSource, KeyedSource
 from streamhouse.ingest.kinds import open_source
 from streamhouse.ingest.shapes import source_shape
+from streamhouse.ingest.tables import base
 from streamhouse.ingest.tables.failures import Failures
 from streamhouse.ingest.tables.iceberg_files import IcebergFiles, IcebergSeen
 from streamhouse.ingest.tables.places import whole
@@ -192,6 +193,19 @@ class TestFirstRows:
         assert [part.num_rows for part in taken] == [2 * (b - a) for a, b in zip([0, *parts], parts, strict=False)]
         assert values(pa.concat_tables(taken)) == values(opened(lake, options).read({}, at(4)))
         assert sum(opened(lake, options).rows_between(*b) for b in pairwise(found)) == 8
+
+    @pytest.mark.parametrize("options", [PLAIN, KEYED], ids=["append", "snapshot_diff"])
+    def test_a_large_file_is_read_in_pieces(self, lake, options, monkeypatch):
+        monkeypatch.setattr(base, "PART_ROWS", 4)
+        for i in range(3):
+            lake.append(NAME, rows(*((10 * i + n, "a", n) for n in range(10))))
+        found = steps(lake, options, 9)
+        taken = [opened(lake, options).read(*bounds) for bounds in pairwise(found)]
+        assert max(part.num_rows for part in taken) <= 9
+        assert values(pa.concat_tables(taken)) == values(opened(lake, options).read({}, at(3)))
+        assert [opened(lake, options).rows_between(*b) for b in pairwise(found)] == [part.num_rows for part in taken]
+        names = [opened(lake, options).read(*bounds, ("name",)) for bounds in pairwise(found)]
+        assert [part.num_rows for part in names] == [part.num_rows for part in taken]
 
     def test_what_happens_meanwhile_comes_after_them(self, lake):
         for i in range(3):
@@ -441,10 +455,29 @@ class TestOwner:
             opened(lake).read({"snapshot": 1}, {"snapshot": 2})
 
 
+def delete_file(lake, file, content, schema, rows_of_file, **more):
+    """An entry of a manifest for a file of deletes that is written here."""
+    from pyiceberg.manifest import DataFile, FileFormat
+    from pyiceberg.typedef import Record
+
+    path = lake.folder / "sales" / "orders" / "data" / f"{file}.parquet"
+    pq.write_table(pa.table(rows_of_file, schema=schema), path)
+    made = DataFile.from_args(
+        content=content,
+        file_path=f"file://{path}",
+        file_format=FileFormat.PARQUET,
+        partition=Record(),
+        record_count=len(next(iter(rows_of_file.values()))),
+        file_size_in_bytes=path.stat().st_size,
+        **more,
+    )
+    made.spec_id = 0
+    return made
+
+
 class TestDeletesByValue:
     def test_rows_with_the_values_are_left_out(self, lake):
-        from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
-        from pyiceberg.typedef import Record
+        from pyiceberg.manifest import DataFileContent
 
         lake.append(NAME, rows((1, "a", 1), (2, None, 2), (3, "c", 3), (4, "a", 4)))
         lake.append(NAME, rows((5, "a", 5)))
@@ -452,20 +485,8 @@ class TestDeletesByValue:
         def deletes(file, ids, **columns):
             numbers = {name: {"PARQUET:field_id": str(number)} for name, number in zip(columns, ids, strict=True)}
             fields = [SCHEMA.field(name).with_metadata(numbers[name]) for name in columns]
-            path = lake.folder / "sales" / "orders" / "data" / f"{file}.parquet"
-            found = pa.table(columns, schema=pa.schema(fields))
-            pq.write_table(found, path)
-            made = DataFile.from_args(
-                content=DataFileContent.EQUALITY_DELETES,
-                file_path=f"file://{path}",
-                file_format=FileFormat.PARQUET,
-                partition=Record(),
-                record_count=found.num_rows,
-                file_size_in_bytes=path.stat().st_size,
-                equality_ids=list(ids),
-            )
-            made.spec_id = 0
-            return made
+            by_value = DataFileContent.EQUALITY_DELETES
+            return delete_file(lake, file, by_value, pa.schema(fields), columns, equality_ids=list(ids))
 
         stored = FolderTables(lake.folder).table(NAME)
         files = IcebergFiles(IcebergSeen(NAME, stored, Failures(NAME, "lake", (), HERE), lake.folder, HERE))
@@ -481,3 +502,28 @@ class TestDeletesByValue:
         both = [replace(part, equality=(by_name, by_both)) for part in parts]
         assert values(files.read(both, ["n"])) == []
         assert replace(old, equality=(by_name,)).facts != old.facts
+
+    def test_pieces_have_the_rows_that_deletes_leave(self, lake):
+        """Rows are numbered after position deletes; deletes by value take rows out of each piece."""
+        from pyiceberg.manifest import DataFileContent
+
+        lake.append(NAME, rows(*((n, "a" if n % 2 else "b", n) for n in range(20))))
+        stored = FolderTables(lake.folder).table(NAME)
+        files = IcebergFiles(IcebergSeen(NAME, stored, Failures(NAME, "lake", (), HERE), lake.folder, HERE))
+        [part] = files.at(stored.metadata.current_snapshot())
+        places = pa.schema([("file_path", pa.string()), ("pos", pa.int64())])
+        gone = list(range(0, 20, 3))
+        named = {"file_path": [part.task.file.file_path] * len(gone), "pos": gone}
+        by_place = delete_file(lake, "places", DataFileContent.POSITION_DELETES, places, named)
+        number = pa.schema([pa.field("name", pa.string(), metadata={"PARQUET:field_id": "2"})])
+        by_value = delete_file(
+            lake, "values", DataFileContent.EQUALITY_DELETES, number, {"name": ["b"]}, equality_ids=[2]
+        )
+        left = [n for n in range(20) if n % 3]
+        task = type(part.task)(part.task.file, {by_place})
+        for equality, wanted in (((), left), ((by_value,), [n for n in left if n % 2])):
+            whole_part = replace(part, task=task, equality=equality)
+            assert [row["id"] for row in files.read([whole_part], ["id"]).to_pylist()] == wanted
+            pieces = [files.read([replace(whole_part, rows=range(n, n + 4))], ["id"]) for n in range(0, 20, 4)]
+            assert [row["id"] for row in pa.concat_tables(pieces).to_pylist()] == wanted
+            assert [row["id"] for row in pieces[1].to_pylist()] == [n for n in left[4:8] if n in wanted]
