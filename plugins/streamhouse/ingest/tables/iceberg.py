@@ -24,7 +24,8 @@ from streamhouse.stores.object_store import ObjectStore
 if TYPE_CHECKING:
     from pyiceberg.table.snapshots import Snapshot
 
-_VERSION = 2
+_WITHOUT_NUMBERS = 1
+"""A format in which nothing says which of two snapshots is newer but their times."""
 _SAME = frozenset({"replace"})  # files were written again, with the same rows
 _RETENTION = "let its owner keep snapshots (history.expire.max-snapshot-age-ms) for longer than the flow may rest"
 
@@ -60,11 +61,12 @@ class IcebergTable:
             found = self._tables.table(self.name)
         if found is None:
             raise self._failures.missing()
-        if found.metadata.format_version != _VERSION:
+        if found.metadata.format_version == _WITHOUT_NUMBERS:
             raise SourceError(
-                f"{self.name} is of Iceberg's format {found.metadata.format_version}, and only {_VERSION} is read",
+                f"{self.name} is of Iceberg's format 1, whose snapshots have no numbers; 2 and 3 are read",
                 at=self._at,
-                hint="let its owner set format-version=2 (from 1 on that changes no file)",
+                hint="let its owner set format-version=2, which changes no data file: "
+                f"ALTER TABLE {self.name} SET TBLPROPERTIES ('format-version' = '2')",
             )
         current = found.metadata.current_snapshot()
         if current is not None and not current.sequence_number:

@@ -1,5 +1,6 @@
 """Iceberg tables of others as sources, on real tables that PyIceberg wrote."""
 
+import json
 import shutil
 from dataclasses import replace
 from itertools import pairwise
@@ -65,6 +66,21 @@ def at(number):
 
 def values(table):
     return sorted((tuple(row.values()) for row in table.to_pylist()), key=repr)
+
+
+def metadata_file(lake, name):
+    folder = lake.folder / name.replace(".", "/") / "metadata"
+    return folder / f"v{(folder / 'version-hint.text').read_text()}.metadata.json"
+
+
+def declared(lake, name):
+    """The metadata of a table as its newest file has them."""
+    return json.loads(metadata_file(lake, name).read_text())
+
+
+def declare(lake, name, **changed):
+    """Change the metadata, as a library would that writes what PyIceberg does not."""
+    metadata_file(lake, name).write_text(json.dumps({**declared(lake, name), **changed}))
 
 
 class TestAppend:
@@ -421,7 +437,41 @@ class TestColumns:
         lake.create("sales.old", SCHEMA, version=1)
         with pytest.raises(SourceError, match="format 1") as refused:
             opened(lake, table="sales.old")
-        assert "format-version=2" in refused.value.hint
+        assert "ALTER TABLE sales.old SET TBLPROPERTIES ('format-version' = '2')" in refused.value.hint
+
+    def test_format_3_is_read(self, lake):
+        lake.append(NAME, rows((1, "a", 1)))
+        lake.append(NAME, rows((2, "b", 2)))
+        declare(lake, NAME, **{"format-version": 3, "next-row-id": 0})
+        for options in (PLAIN, KEYED):
+            source = opened(lake, options)
+            assert values(source.read({}, source.available())) == [(1, "a", 1), (2, "b", 2)]
+            assert values(source.read(at(1), at(2))) == [(2, "b", 2)]
+
+    def test_an_initial_default_of_format_3_is_the_value_of_older_rows(self, lake):
+        from pyiceberg.types import StringType
+
+        lake.append(NAME, rows((1, "a", 1)))
+        lake.table(NAME).update_schema().add_column("city", StringType()).commit()
+        lake.publish(NAME)
+        schemas = declared(lake, NAME)["schemas"]
+        schemas[-1]["fields"][-1] |= {"initial-default": "Bern", "write-default": "Bern"}
+        declare(lake, NAME, **{"format-version": 3, "next-row-id": 0, "schemas": schemas})
+        assert values(opened(lake).read({}, at(1))) == [(1, "a", 1, "Bern")]
+
+    def test_a_type_of_format_3_that_cannot_be_read_is_named(self, lake):
+        lake.append(NAME, rows((1, "a", 1)))
+        schemas = declared(lake, NAME)["schemas"]
+        schemas[-1]["fields"].append({"id": 9, "name": "payload", "type": "variant", "required": False})
+        declare(lake, NAME, **{"format-version": 3, "next-row-id": 0, "schemas": schemas})
+        with pytest.raises(SourceError, match="variant"):
+            opened(lake)
+
+    def test_a_format_of_the_future_is_refused(self, lake):
+        lake.append(NAME, rows((1, "a", 1)))
+        declare(lake, NAME, **{"format-version": 4})
+        with pytest.raises(SourceError, match=r"sales.orders .* cannot be read: its metadata: .*'4' found using"):
+            opened(lake)
 
 
 class TestOwner:
