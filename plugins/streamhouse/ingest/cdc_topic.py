@@ -186,6 +186,6 @@ def journal_of(options: CdcOptions, root: Path, at: Location | None = None) -> T
     key = {name: options.columns[name] for name in options.primary_key}
     as_json = None
     if place.registry is not None:
-        as_json = RegisteredEvents(registry_client(place.registry, root, at)).text
+        as_json = RegisteredEvents(registry_client(place.registry, root, at), place.format).text
     wanted = TopicEvents(place.messages, key, place.table, as_json=as_json)
     return TopicJournal(root, place.servers, place.topic, wanted, TopicStart(place.start))

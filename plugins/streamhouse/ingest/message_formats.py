@@ -120,14 +120,16 @@ class RegisteredMessages:
 
 
 class RegisteredEvents:
-    """Reads keys and values that Kafka Connect wrote in Avro, as JSON with their schema part.
+    """Reads keys and values that Kafka Connect wrote with a schema, as JSON with their schema part.
 
     Args:
         client: Of the registry.
+        form: What the source says they are: avro or protobuf.
     """
 
-    def __init__(self, client: RegistryClient) -> None:
+    def __init__(self, client: RegistryClient, form: str) -> None:
         self._client = client
+        self._form = form
 
     def text(self, value: bytes) -> bytes:
         """A key or value as JSON.
@@ -135,16 +137,21 @@ class RegisteredEvents:
         Raises:
             UnreadableError: it is none of a schema that the registry has, or no record of it.
             StoreUnavailableError: the registry does not answer.
+            MissingPackageError: the compiler of Protobuf is not installed.
         """
-        from streamhouse.ingest.avro_connect import connect_records
-
         number = _schema_id(value)
         try:
             schema = self._client.schema(number)
         except NotRegistered as error:
             raise UnreadableError("schema", f"the registry has no schema {number}") from error
-        if schema.language != "AVRO":
-            raise UnreadableError("schema", f"schema {number} is in {schema.language} and not in avro")
+        if schema.language != LANGUAGES[self._form]:
+            raise UnreadableError("schema", f"schema {number} is in {schema.language} and not in {self._form}")
+        if schema.language == "PROTOBUF":
+            from streamhouse.ingest.protobuf_connect import connect_messages
+
+            return connect_messages(schema).text(value, _HEADER_BYTES)
+        from streamhouse.ingest.avro_connect import connect_records
+
         return connect_records(schema).text(value, _HEADER_BYTES)
 
 
