@@ -65,6 +65,15 @@ class ConnectMessages:
         self._file = protobuf_file(schema)
         self._begins: dict[str, bytes] = {}  # message → its schema part
 
+    @property
+    def part(self) -> dict[str, Any]:
+        """The schema part of the first message.
+
+        Raises:
+            UnreadableError: it has none, or one that has itself in it.
+        """
+        return _whole(self._file.message((0,)))
+
     def text(self, value: bytes, skip: int) -> bytes:
         """A message as JSON; those of one kind begin alike.
 
@@ -79,8 +88,7 @@ class ConnectMessages:
         descriptor = message.DESCRIPTOR
         begin = self._begins.get(descriptor.full_name)
         if begin is None:
-            part = {"type": "struct", "optional": False, "fields": _fields(descriptor, ())}
-            begin = b'{"schema":' + json.dumps(part).encode() + b',"payload":'
+            begin = b'{"schema":' + json.dumps(_whole(descriptor)).encode() + b',"payload":'
             self._begins[descriptor.full_name] = begin
         return begin + json.dumps(_struct(message)).encode() + b"}"
 
@@ -89,6 +97,10 @@ class ConnectMessages:
 def connect_messages(schema: RegisteredSchema) -> ConnectMessages:
     """The writer of a schema; see `ConnectMessages`."""
     return ConnectMessages(schema)
+
+
+def _whole(descriptor: Any) -> dict[str, Any]:
+    return {"type": "struct", "optional": False, "fields": _fields(descriptor, ())}
 
 
 def _fields(descriptor: Any, around: tuple[str, ...]) -> list[dict[str, Any]]:
