@@ -9,7 +9,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from streamhouse.ingest.tables.binlog_types import natural
-from streamhouse.ingest.tables.database import StoredColumn, TableReader
+from streamhouse.ingest.tables.database import StoredColumn, DatabaseTableReader
 from streamhouse.ingest.tables.sessions import AWAY, binlog_session, require_pymysql
 from streamhouse.stores.arrow import arrow_type
 
@@ -25,8 +25,8 @@ WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s ORDER BY ORDINAL_POSITION
 _MICROSECOND = timedelta(microseconds=1)
 
 
-class BinlogRows(TableReader):
-    """See `DatabaseReader` and `TableReader`."""
+class BinlogRows(DatabaseTableReader):
+    """See `DatabaseReader` and `DatabaseTableReader`."""
 
     form = "database.table"
 

@@ -55,7 +55,7 @@ class DatabaseReader(Protocol):
         """All rows that the table has at one moment, not many at once; columns that have a type."""
 
 
-class TableReader:
+class DatabaseTableReader:
     """What readers of all kinds of databases have.
 
     Args:

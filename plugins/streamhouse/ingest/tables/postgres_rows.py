@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from streamhouse.ingest.tables.database import StoredColumn, TableReader
+from streamhouse.ingest.tables.database import StoredColumn, DatabaseTableReader
 from streamhouse.ingest.tables.postgres_types import natural
 from streamhouse.ingest.tables.sessions import postgres_session, require_psycopg
 from streamhouse.stores.arrow import arrow_type
@@ -28,8 +28,8 @@ ORDER BY a.attnum
 _REFUSED = ("authentication failed", "no pg_hba.conf entry", "does not exist", "permission denied", "certificate")
 
 
-class PostgresRows(TableReader):
-    """See `DatabaseReader` and `TableReader`."""
+class PostgresRows(DatabaseTableReader):
+    """See `DatabaseReader` and `DatabaseTableReader`."""
 
     form = "schema.table"
 
