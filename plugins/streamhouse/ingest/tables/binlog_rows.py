@@ -9,7 +9,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from streamhouse.ingest.tables.binlog_types import natural
-from streamhouse.ingest.tables.database import StoredColumn, DatabaseTableReader
+from streamhouse.ingest.tables.database import DatabaseTableReader, StoredColumn
 from streamhouse.ingest.tables.sessions import AWAY, binlog_session, require_pymysql
 from streamhouse.stores.arrow import arrow_type
 

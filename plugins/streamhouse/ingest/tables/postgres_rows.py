@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from streamhouse.ingest.tables.database import StoredColumn, DatabaseTableReader
+from streamhouse.ingest.tables.database import DatabaseTableReader, StoredColumn
 from streamhouse.ingest.tables.postgres_types import natural
 from streamhouse.ingest.tables.sessions import postgres_session, require_psycopg
 from streamhouse.stores.arrow import arrow_type
