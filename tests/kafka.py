@@ -10,6 +10,7 @@ from pathlib import Path
 
 from streamhouse.install.java import find_java
 from streamhouse.services.ports import LOOPBACK
+from tests.certificates import certificates
 from tests.ivy import fetched, retrieve
 from tests.patience import PATIENCE_S, until
 from tests.ports import take_ports
@@ -92,7 +93,7 @@ def broker_with_login(folder: Path, user: str, password: str) -> Iterator[Login]
     folder.mkdir(parents=True)
     own, scram, tls, controller = take_ports(4)
     doors = {"INNER": own, "SCRAM": scram, "TLS": tls}
-    ca, certificate, key = _certificates(folder)
+    ca, certificate, key = certificates(folder)
     (folder / "store.pem").write_text(key.read_text() + certificate.read_text())
     settings = {
         **SETTINGS,
@@ -135,22 +136,6 @@ def _started(folder: Path, settings: Mapping[str, object], port: int, *storage: 
     with process([*java, "kafka.Kafka", str(file)], folder / "log", signal.SIGTERM):
         until_open(port)
         yield
-
-
-def _certificates(folder: Path) -> tuple[Path, Path, Path]:
-    """An authority's certificate, and a certificate of it with its key."""
-    ca, ca_key, certificate, key = (folder / name for name in ("ca.pem", "ca.key", "own.pem", "own.key"))
-    new = ("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2")
-    name = ("-addext", f"subjectAltName=IP:{LOOPBACK}")
-    for command in (
-        [*new, "-subj", "/CN=authority", "-keyout", str(ca_key), "-out", str(ca)],
-        [
-            *(*new, "-subj", "/CN=broker", *name, "-CA", str(ca), "-CAkey", str(ca_key)),
-            *("-addext", "basicConstraints=critical,CA:FALSE", "-keyout", str(key), "-out", str(certificate)),
-        ],
-    ):
-        subprocess.run(command, check=True, capture_output=True)
-    return ca, certificate, key
 
 
 def _jars() -> Path:

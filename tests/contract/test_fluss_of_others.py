@@ -67,6 +67,7 @@ def values(rows):
 
 
 def test_a_log_and_a_changelog_are_followed(owner):
+    assert {owner.log.name, owner.state.name} <= set(owner.store.names())
     owner.write(owner.log, (1, "a"), (2, "b"))
     owner.write(owner.state, (1, "a"), (2, "b"))
     log, state = owner.opened(owner.log), owner.opened(owner.state, **CHANGES)

@@ -22,7 +22,7 @@ KEYED = {"mode": "snapshot_diff", "primary_key": ["id"]}
 class Owner:
     """Who owns a table of the catalog."""
 
-    def __init__(self, spark, root):
+    def __init__(self, spark, root, version):
         self.spark, self.root, self.name = spark, root, f"others.t_{uuid4().hex[:8]}"
         warehouse = spark.conf.get("spark.sql.catalog.cold.warehouse")
         known = {"lake": {"kind": "iceberg", "warehouse": warehouse}}
@@ -31,7 +31,7 @@ class Owner:
         modes = ", ".join(f"'write.{what}.mode'='merge-on-read'" for what in ("delete", "update", "merge"))
         spark.sql(
             f"CREATE TABLE cold.{self.name} (id BIGINT, name STRING, day DATE, amount DECIMAL(12,2)) USING iceberg "
-            f"PARTITIONED BY (day) TBLPROPERTIES ({modes})"
+            f"PARTITIONED BY (day) TBLPROPERTIES ({modes}, 'format-version'='{version}')"
         )
 
     def sql(self, text):
@@ -50,9 +50,9 @@ class Owner:
         return values(self.spark.sql(f"SELECT * FROM cold.{self.name} VERSION AS OF {ids[number]}").toArrow())
 
 
-@pytest.fixture
-def owner(spark, tmp_path):
-    made = Owner(spark, tmp_path)
+@pytest.fixture(params=[2, 3])
+def owner(spark, tmp_path, request):
+    made = Owner(spark, tmp_path, request.param)
     yield made
     made.sql("DROP TABLE {t}")
 

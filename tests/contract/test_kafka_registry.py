@@ -18,8 +18,9 @@ from streamhouse.ingest.cdc import open_cdc
 from streamhouse.ingest.kafka import open_kafka
 from streamhouse.ingest.kafka_options import KafkaOptions
 from streamhouse.ingest.message_formats import LANGUAGES
+from streamhouse.ingest.protobuf_schema import protobuf_file
 from streamhouse.ingest.registered_columns import contracts_of, newest_schema, refuse_misfits
-from streamhouse.ingest.schema_registry import registry_client
+from streamhouse.ingest.schema_registry import RegisteredSchema, registry_client
 from streamhouse.project.contracts import check_contracts
 from streamhouse.project.desired import desired_plan
 from streamhouse.project.project import Project
@@ -155,6 +156,39 @@ def test_changes_in_avro_are_rows_by_key(servers, schemas, root):
     end = found.available()
     assert found.state(end).to_pylist() == [{**ROW, "shop": None}]
     assert [bad.letter.raw for bad in found.bad_rows({}, end)] == [b"no frame"]
+
+
+CHANGED = """
+syntax = "proto3";
+package shop;
+import "google/protobuf/timestamp.proto";
+message Envelope { Value before = 1; Value after = 2; string op = 3; }
+message Value { int64 id = 1; optional string shop = 2; google.protobuf.Timestamp at = 3; }
+"""
+
+
+def test_changes_in_protobuf_are_rows_by_key_from_their_start_on(servers, schemas, root):
+    from google.protobuf.message_factory import GetMessageClass
+
+    topic = create(servers, 1)
+    number = schemas.register(f"{topic}-value", CHANGED, "PROTOBUF")
+    envelope = GetMessageClass(protobuf_file(RegisteredSchema(number, "PROTOBUF", CHANGED)).named("Envelope"))
+    for op, key, shop in (("c", 1, "before"), ("c", 2, "ä"), ("c", 3, None), ("u", 2, ""), ("d", 3, None)):
+        event = envelope(op=op)
+        row = event.before if op == "d" else event.after
+        row.id, row.at.seconds = key, int(NOON.timestamp())
+        if shop is not None:
+            row.shop = shop
+        send(servers, topic, [framed(number, b"\0" + event.SerializeToString())])
+    place = {"servers": servers, "topic": topic, "format": "protobuf", "registry": "schemas"}
+    columns = {"id": "bigint", "shop": "string", "at": "timestamp"}
+    changes = {"primary_key": ["id"], "columns": columns}
+    found = open_cdc({"kafka": {**place, "start": {"offsets": {0: 1}}}, **changes}, root)
+    assert found.state(found.available()).to_pylist() == [{"id": 2, "shop": "", "at": NOON}]
+    whole = open_cdc({"kafka": {**place, "start": "2026-03-01T00:00:00Z"}, **changes}, root)
+    assert sorted(whole.state(whole.available())["id"].to_pylist()) == [1, 2]
+    later = open_cdc({"kafka": {**place, "start": "2999-01-01T00:00:00Z"}, **changes}, root)
+    assert later.state(later.available()).num_rows == 0
 
 
 EVERY = {

@@ -126,6 +126,11 @@ class CapturedBinlog:
         return _SILENT_S
 
     @property
+    def authorities(self) -> str | None:
+        """See `CapturedDatabase`."""
+        return self._at.ca
+
+    @property
     def place(self) -> re.Pattern[bytes]:
         """Where in the binlog an event's statement is, and which of its rows it is."""
         return _PLACE

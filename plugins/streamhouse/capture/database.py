@@ -52,6 +52,10 @@ class CapturedDatabase(Protocol):
         """So long an engine that streams may say nothing, not even that it lives; None: it may always."""
 
     @property
+    def authorities(self) -> str | None:
+        """File of those that Java is to trust, in place of the ones it knows; None: the engine needs no others."""
+
+    @property
     def place(self) -> re.Pattern[bytes]:
         """What an event has in it that says where in the log it is; events of one place follow each other."""
 

@@ -58,6 +58,38 @@ class JavaCapture:
         self._lock = channel.tryLock()
         return self._lock is not None
 
+    def trust(self, authorities: Path, store: Path) -> None:
+        """Let each server be checked against these authorities alone.
+
+        Args:
+            authorities: Certificates in PEM format.
+            store: Gets them in the form in which Java reads them.
+
+        Raises:
+            CaptureFailedError: Java cannot read a certificate.
+        """
+        from py4j.protocol import Py4JJavaError
+
+        java = self._jvm.java
+        secret = self._gateway.new_array(self._jvm.char, 1)  # JKS demands one, though certificates are no secret
+        secret[0] = "-"
+        known = java.security.KeyStore.getInstance("JKS")
+        known.load(None, None)
+        try:
+            parser = java.security.cert.CertificateFactory.getInstance("X.509")
+            found = parser.generateCertificates(java.io.FileInputStream(str(authorities)))
+        except Py4JJavaError as error:
+            cause = str(error.java_exception.getMessage())
+            message = f"Java cannot read the authorities in {authorities}: {cause}"
+            raise CaptureFailedError(message, hint="leave only certificates in the file, in PEM format") from None
+        for number, one in enumerate(found):
+            known.setCertificateEntry(f"authority-{number}", one)
+        output = java.io.FileOutputStream(str(store))
+        known.store(output, secret)
+        output.close()
+        java.lang.System.setProperty("javax.net.ssl.trustStore", str(store))
+        java.lang.System.setProperty("javax.net.ssl.trustStoreType", "JKS")
+
     def segment(self, file: Path) -> "JavaSegment":
         """A file to which batches are written."""
         return JavaSegment(self._jvm, file)

@@ -5,6 +5,7 @@ from pathlib import Path
 from streamhouse.capture.binlog import MARIADB, MYSQL, CapturedBinlog
 from streamhouse.capture.database import CapturedDatabase, password_of
 from streamhouse.capture.postgres import CapturedPostgres
+from streamhouse.ingest.authorities import with_authorities
 from streamhouse.model.connection import Connection
 
 
@@ -17,9 +18,10 @@ def open_database(name: str, connection: Connection, root: Path) -> CapturedData
         root: The project's folder.
 
     Raises:
-        EnvironmentProblem: its password is not where the settings say.
+        EnvironmentProblem: its password or its authorities are not where the settings say.
     """
     password = password_of(name, connection, root)
+    connection = with_authorities(name, connection, root)
     match connection.kind:
         case "postgres":
             return CapturedPostgres(name, connection, password)

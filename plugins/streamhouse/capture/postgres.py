@@ -161,6 +161,7 @@ class CapturedPostgres:
             "database.dbname": at.database or "",
             "database.user": at.user,
             "database.sslmode": at.tls,
+            **({"database.sslrootcert": at.ca} if at.ca else {}),
             "slot.name": group.slot,
             "publication.name": group.slot,
             "table.include.list": ",".join(map(table_pattern, group.tables)),
@@ -264,6 +265,11 @@ class CapturedPostgres:
     @property
     def silent_s(self) -> float | None:
         """It says nothing while nothing is written."""
+        return None
+
+    @property
+    def authorities(self) -> str | None:
+        """None: the engine's settings name the file."""
         return None
 
     @property

@@ -98,6 +98,8 @@ def host(
         beating.say("starting Java")
         with java(jars, folder, project.logs / f"capture-{name}.java.log", database.masked) as process:
             _lock(process, folder, over, beating)
+            if database.authorities is not None:
+                process.trust(Path(database.authorities), folder / "authorities.jks")
             warn_at = connection_of(project, name).warn_at
             upkeep = JournalUpkeep(project, name, database, folder, state)
             _CaptureHost(database, process, folder, beating, over, warn_at, upkeep).run()

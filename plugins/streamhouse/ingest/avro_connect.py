@@ -53,6 +53,11 @@ class ConnectRecords:
         self._schema = _part(parsed, named, ())
         self._begin = b'{"schema":' + json.dumps(self._schema).encode() + b',"payload":'
 
+    @property
+    def part(self) -> dict[str, Any]:
+        """The schema part."""
+        return self._schema
+
     def text(self, value: bytes, skip: int) -> bytes:
         """A message as JSON; those of one schema begin alike.
 

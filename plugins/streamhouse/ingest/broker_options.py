@@ -1,12 +1,13 @@
 """Options that say which topic of Kafka is read, and how we log in."""
 
-from typing import Self
+from typing import Any, Self
 
 from pydantic import Field, field_validator, model_validator
 
 from streamhouse.doors.kafka import KAFKA
 from streamhouse.doors.setting import Kind, RefusedSetting, Setting, shown
 from streamhouse.doors.variables import is_variable
+from streamhouse.ingest.topic_start import EARLIEST, StartOffsets, checked_start
 from streamhouse.model.types import Frozen
 from streamhouse.secret import holds_secret, names_secret
 
@@ -27,6 +28,16 @@ class BrokerOptions(Frozen):
         description="setting of librdkafka: name of the environment variable that holds it, such as "
         "sasl.password: STREAMHOUSE_SECRET_KAFKA; never the secret itself",
     )
+    start: str | StartOffsets = Field(
+        default=EARLIEST,
+        description="where a flow begins that has read nothing yet: earliest, a time with its zone "
+        "(2026-03-01T00:00:00Z), or {offsets: {0: 1200}}",
+    )
+
+    @field_validator("start", mode="before")
+    @classmethod
+    def _start_is_one_place(cls, value: Any) -> str | StartOffsets:
+        return checked_start(value)
 
     @field_validator("properties")
     @classmethod

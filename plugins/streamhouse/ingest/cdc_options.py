@@ -37,8 +37,8 @@ class ChangesTopic(BrokerOptions):
         default="changes",
         description="changes: Debezium's change events; rows: the value is the row, and no value removes it",
     )
-    format: Literal["json", "avro"] = Field(
-        default="json", description="how messages are written; avro needs a registry"
+    format: Literal["json", "avro", "protobuf"] = Field(
+        default="json", description="how messages are written; all but json need a registry"
     )
     registry: str | None = Field(
         default=None, pattern=NAME, description="of schemas: its name under 'connections' in streamhouse.yaml"
@@ -56,10 +56,12 @@ class ChangesTopic(BrokerOptions):
         return self
 
     @model_validator(mode="after")
-    def _registry_is_for_avro(self) -> Self:
-        if (self.format == "avro") != (self.registry is not None):
-            raise ValueError("'format: avro' and 'registry', the name of a connection in streamhouse.yaml, go together")
-        if self.format == "avro" and self.messages == "rows":
+    def _registry_is_for_schemas(self) -> Self:
+        if (self.format != "json") != (self.registry is not None):
+            raise ValueError(
+                "'format' avro or protobuf and 'registry', the name of a connection in streamhouse.yaml, go together"
+            )
+        if self.format != "json" and self.messages == "rows":
             raise ValueError("'messages: rows' is for format: json")
         return self
 

@@ -18,6 +18,7 @@ from streamhouse.ingest.message_formats import RegisteredEvents
 from streamhouse.ingest.schema_registry import registry_client
 from streamhouse.ingest.topic_events import MessagePlace, TopicEvents
 from streamhouse.ingest.topic_journal import TopicJournal
+from streamhouse.ingest.topic_start import TopicStart
 from streamhouse.ingest.truncations import Truncations
 from streamhouse.model.table import Column
 from streamhouse.model.types import Position
@@ -185,6 +186,6 @@ def journal_of(options: CdcOptions, root: Path, at: Location | None = None) -> T
     key = {name: options.columns[name] for name in options.primary_key}
     as_json = None
     if place.registry is not None:
-        as_json = RegisteredEvents(registry_client(place.registry, root, at)).text
+        as_json = RegisteredEvents(registry_client(place.registry, root, at), place.format).text
     wanted = TopicEvents(place.messages, key, place.table, as_json=as_json)
-    return TopicJournal(root, place.servers, place.topic, wanted)
+    return TopicJournal(root, place.servers, place.topic, wanted, TopicStart(place.start))

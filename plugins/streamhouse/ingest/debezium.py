@@ -394,8 +394,8 @@ class _Run:
                 raise self._error(
                     f"column '{column.name}' is {value!r:.60}, its DEFAULT, which the converter also writes for NULL",
                     place // 2,
-                    "set value.converter.replace.null.with.default=false, take a new snapshot of the rows that came "
-                    "before, then say 'nulls_kept: true'",
+                    "set value.converter.replace.null.with.default=false (of Protobuf optional.for.nullables=true), "
+                    "take a new snapshot of the rows that came before, then say 'nulls_kept: true'",
                 )
 
     def _error(self, message: str, number: int, hint: str) -> SourceError:

@@ -100,7 +100,7 @@ def _take(message_schema: MessageSchema, event: Mapping[str, Any], schema: Any) 
         return
     for name in row:
         message_schema.counts[name] = message_schema.counts.get(name, 0) + 1
-    typed = _columns(schema)
+    typed = columns_of_rows(schema)
     if typed:
         message_schema.columns, message_schema.typed = typed, True
     else:
@@ -115,7 +115,8 @@ def _take(message_schema: MessageSchema, event: Mapping[str, Any], schema: Any) 
     }
 
 
-def _columns(schema: Any) -> tuple[SeenColumn, ...]:
+def columns_of_rows(schema: Any) -> tuple[SeenColumn, ...]:
+    """The columns of the rows of events, by their schema part; none: it is no part of change events."""
     parts = {f.get("field"): f for f in _fields(schema)}
     row = parts.get("after") or parts.get("before")
     return tuple(

@@ -34,6 +34,9 @@ UNAVAILABLE = (
 )
 """Text, bytes, UUID and JSON in place of a long value that PostgreSQL did not send, because it did not change."""
 
+WRITTEN_FOR_NULL = "streamhouse.written_for_null"
+"""Key of a schema part of ours: the value that stands for NULL, too, and is no DEFAULT of the database."""
+
 _DAYS = {"io.debezium.time.Date", "org.apache.kafka.connect.data.Date"}
 _UNITS: dict[str, TimeUnit] = {
     "io.debezium.time.Timestamp": "ms",
@@ -130,7 +133,7 @@ def _encoding(column: Mapping[str, Any]) -> Encoding:
     name = str(column.get("name") or "")
     parameters = column.get("parameters")
     scale = parameters.get("scale") if name == _DECIMAL and isinstance(parameters, dict) else None
-    default = column.get("default") if column.get("optional") else None
+    default = column.get(WRITTEN_FOR_NULL, column.get("default")) if column.get("optional") else None
     inner = {str(part.get("field")): _encoding(part) for part in _fields(column)}
     inner |= {
         part: _encoding(column[part]) for part in ("items", "keys", "values") if isinstance(column.get(part), dict)

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from streamhouse.errors import Location, RowsLostError, SourceError
 from streamhouse.ingest.bad_rows import BadRow, Letter, Split
 from streamhouse.ingest.kafka_letters import AnyMessage, message_of, split_messages
-from streamhouse.ingest.kafka_options import KafkaOptions, StartOffsets
+from streamhouse.ingest.kafka_options import KafkaOptions
 from streamhouse.ingest.kafka_settings import check_settings, client_settings
 from streamhouse.ingest.kafka_topic import Topic
 from streamhouse.ingest.not_null import HINT, REASON, required_of_those
 from streamhouse.ingest.options import check_options
+from streamhouse.ingest.topic_start import TopicStart
 from streamhouse.model.bad_rows import OnBadRows
 from streamhouse.model.table import Column
 from streamhouse.model.types import Position, Ranges, behind
@@ -251,12 +252,7 @@ class Kafka:
 
     def _begins(self, oldest: Position, newest: Position) -> Position:
         """Partition → where it is read from, if no position names it; before `newest` the same at each call."""
-        if isinstance(self._options.start, StartOffsets):
-            given = {str(partition): offset for partition, offset in self._options.start.offsets.items()}
-            return {**oldest, **{partition: offset for partition, offset in given.items() if partition in newest}}
-        if (since := self._options.start_ms) is not None:
-            return {**newest, **self._topic.offsets_since(since)}
-        return oldest
+        return TopicStart(self._options.start).begins(oldest, newest, self._topic.offsets_since)
 
 
 def open_kafka(

@@ -1,12 +1,10 @@
 """Options of a source that reads a topic of Kafka."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
-from streamhouse.doors.setting import shown
 from streamhouse.ingest.broker_options import BrokerOptions
 from streamhouse.ingest.not_null import NotNull
 from streamhouse.ingest.options import refuse_odd_keys, stored_types
@@ -26,17 +24,6 @@ _MESSAGE = r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$"
 _ALWAYS_THERE = ("partition", "offset")
 Metadata = Literal["key", "key_bytes", "headers", "timestamp", "partition", "offset"]
 Form = Literal["json", "avro", "json_schema", "protobuf"]
-
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-class StartOffsets(Frozen):
-    """Where partitions are read from."""
-
-    offsets: dict[int, int] = Field(
-        min_length=1, description="partition: its first offset that is read; others are read from the oldest message"
-    )
 
 
 class KeyOptions(Frozen):
@@ -94,33 +81,12 @@ class KafkaOptions(NotNull, BrokerOptions):
         default_factory=dict,
         description="further column: key, key_bytes, headers, timestamp, partition or offset of the message",
     )
-    start: str | StartOffsets = Field(
-        default="earliest",
-        description="where a flow begins that has read nothing yet: earliest, a time with its zone "
-        "(2026-03-01T00:00:00Z), or {offsets: {0: 1200}}",
-    )
     on_bad_rows: OnBadRows = Field(default=OnBadRows(), description="fail or dead_letter, and a limit")
 
     @field_validator("columns")
     @classmethod
     def _types_can_be_stored(cls, value: dict[str, str]) -> dict[str, str]:
         return stored_types(value)
-
-    @field_validator("start", mode="before")
-    @classmethod
-    def _start_is_one_place(cls, value: Any) -> Any:
-        text = value.isoformat() if isinstance(value, datetime) else value
-        if isinstance(text, StartOffsets) or text == "earliest":
-            return text
-        if not isinstance(text, str):
-            return _start_offsets(text)
-        if text == "latest":
-            raise ValueError(
-                "'latest' would be another place each time a table is made again; write the time from which messages "
-                "count, with its zone: 2026-03-01T00:00:00Z"
-            )
-        _milliseconds(text)
-        return text
 
     @model_validator(mode="after")
     def _names_are_unique(self) -> Self:
@@ -166,11 +132,6 @@ class KafkaOptions(NotNull, BrokerOptions):
         return tuple(Column(name=name, type=type_, nullable=name not in sure) for name, type_ in found.items())
 
     @property
-    def start_ms(self) -> int | None:
-        """The time from which messages are read, in epoch milliseconds; None: `start` is no time."""
-        return _milliseconds(self.start) if isinstance(self.start, str) and self.start != "earliest" else None
-
-    @property
     def key_columns(self) -> dict[str, str]:
         """Those of fields of the key: column → type."""
         return {} if self.key is None else self.key.columns
@@ -188,24 +149,3 @@ class KafkaOptions(NotNull, BrokerOptions):
     def subject_name(self) -> str:
         """The subject whose newest version says which columns come."""
         return self.subject or f"{self.topic}-value"
-
-
-def _start_offsets(value: Any) -> StartOffsets:
-    try:
-        found = StartOffsets.model_validate(value)
-    except ValidationError:
-        found = None
-    if found is None or min([*found.offsets, *found.offsets.values()]) < 0:
-        raise ValueError("write earliest, a time with its zone, or {offsets: {0: 1200}}: partition and offset")
-    return found
-
-
-def _milliseconds(text: str) -> int:
-    """The first millisecond that is not before a time."""
-    try:
-        time = datetime.fromisoformat(text)
-    except ValueError:
-        time = None
-    if time is None or time.tzinfo is None:
-        raise ValueError(f"'{shown(text)}' is no time with its zone, such as 2026-03-01T00:00:00Z, and not earliest")
-    return max(0, -(-(time - _EPOCH) // timedelta(milliseconds=1)))

@@ -1,7 +1,7 @@
 """How values of messages become rows: as JSON, or by a schema that a registry has."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +13,10 @@ from streamhouse.ingest.schema_registry import NotRegistered, RegisteredSchema, 
 from streamhouse.ingest.unreadable import UnreadableError
 from streamhouse.ingest.years import within_years
 from streamhouse.model.table import Column
+
+if TYPE_CHECKING:
+    from streamhouse.ingest.avro_connect import ConnectRecords
+    from streamhouse.ingest.protobuf_connect import ConnectMessages
 
 _MARK = b"\0"
 _HEADER_BYTES = 5
@@ -120,14 +124,16 @@ class RegisteredMessages:
 
 
 class RegisteredEvents:
-    """Reads keys and values that Kafka Connect wrote in Avro, as JSON with their schema part.
+    """Reads keys and values that Kafka Connect wrote with a schema, as JSON with their schema part.
 
     Args:
         client: Of the registry.
+        form: What the source says they are: avro or protobuf.
     """
 
-    def __init__(self, client: RegistryClient) -> None:
+    def __init__(self, client: RegistryClient, form: str) -> None:
         self._client = client
+        self._form = form
 
     def text(self, value: bytes) -> bytes:
         """A key or value as JSON.
@@ -135,17 +141,36 @@ class RegisteredEvents:
         Raises:
             UnreadableError: it is none of a schema that the registry has, or no record of it.
             StoreUnavailableError: the registry does not answer.
+            MissingPackageError: the compiler of Protobuf is not installed.
         """
-        from streamhouse.ingest.avro_connect import connect_records
-
         number = _schema_id(value)
         try:
             schema = self._client.schema(number)
         except NotRegistered as error:
             raise UnreadableError("schema", f"the registry has no schema {number}") from error
-        if schema.language != "AVRO":
-            raise UnreadableError("schema", f"schema {number} is in {schema.language} and not in avro")
-        return connect_records(schema).text(value, _HEADER_BYTES)
+        if schema.language != LANGUAGES[self._form]:
+            raise UnreadableError("schema", f"schema {number} is in {schema.language} and not in {self._form}")
+        return _connect(schema).text(value, _HEADER_BYTES)
+
+
+def connect_part(schema: RegisteredSchema) -> Mapping[str, Any]:
+    """A schema of Avro or Protobuf as a schema part of Kafka Connect; {}: it is in another language.
+
+    Raises:
+        UnreadableError: it makes none.
+        MissingPackageError: what reads its language is not installed.
+    """
+    return {} if schema.language == "JSON" else _connect(schema).part
+
+
+def _connect(schema: RegisteredSchema) -> "ConnectRecords | ConnectMessages":
+    if schema.language == "PROTOBUF":
+        from streamhouse.ingest.protobuf_connect import connect_messages
+
+        return connect_messages(schema)
+    from streamhouse.ingest.avro_connect import connect_records
+
+    return connect_records(schema)
 
 
 def _schema_id(value: bytes) -> int:

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from streamhouse.ingest.column_errors import in_column
 from streamhouse.ingest.protobuf_schema import (
+    ProtobufFile,
     field_type,
     is_enum,
     is_map,
@@ -73,6 +74,23 @@ def protobuf_rows(
         with in_column(column.name):
             arrays.append(_cast(pa.array([getters[column.name](m) for m in messages], natural), target))
     return pa.table(arrays, names=[c.name for c in columns])
+
+
+def message_of(file: ProtobufFile, value: bytes, skip: int) -> Any:
+    """A message of a schema.
+
+    Args:
+        file: The schema.
+        value: The message.
+        skip: Bytes before its place in the schema.
+
+    Raises:
+        UnreadableError: it is none of the schema.
+    """
+    from google.protobuf.message_factory import GetMessageClass
+
+    path, _ = _path(value, skip)
+    return _parsed(GetMessageClass(file.message(path)), value, skip, path)
 
 
 def message_path(value: bytes, skip: int) -> tuple[int, ...]:

@@ -11,11 +11,13 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from streamhouse.errors import MissingPackageError
+from streamhouse.ingest.protobuf_known import KNOWN, META
 from streamhouse.ingest.schema_registry import RegisteredSchema
 from streamhouse.ingest.unreadable import UnreadableError
 
 _MAIN = "streamhouse_schema.proto"
 _COMPILE_S = 60.0
+_FIELD_OPTIONS = "google.protobuf.FieldOptions"
 _TIMESTAMP = "google.protobuf.Timestamp"
 _WRAPPER = "Value"
 _WRAPPERS = "google/protobuf/wrappers.proto"
@@ -101,7 +103,8 @@ def protobuf_file(schema: RegisteredSchema) -> ProtobufFile:
 
 
 def _compiled(folder: Path, text: str, references: Mapping[str, str], number: int) -> bytes:
-    for name, one in {**references, _MAIN: text}.items():
+    known = {name: one for name, one in KNOWN.items() if name not in references}
+    for name, one in {**known, **references, _MAIN: text}.items():
         file = (folder / name).resolve()
         if not file.is_relative_to(folder.resolve()):
             raise UnreadableError("schema", f"schema {number} imports '{name}', which leads elsewhere")
@@ -164,11 +167,34 @@ def is_enum(field: Any) -> bool:
     return bool(field.type == _ENUM)
 
 
-def _one_type(field: Any, around: tuple[str, ...]) -> str:
+def simple_type(field: Any) -> str:
+    """The Spark SQL type of one value of a field that is no message.
+
+    Raises:
+        UnreadableError: it is a group.
+    """
     if field.type == _GROUP:
         raise UnreadableError("schema", "it is a group")
+    return _TYPES[field.type]
+
+
+def noted_of(field: Any) -> dict[str, str]:
+    """What Kafka Connect noted of a field, such as the scale of a decimal; {}: nothing."""
+    from google.protobuf.message_factory import GetMessageClass
+
+    pool = field.file.pool
+    try:
+        extension = pool.FindExtensionByName(META)
+        options = GetMessageClass(pool.FindMessageTypeByName(_FIELD_OPTIONS))
+    except KeyError:  # the schema does not import it
+        return {}
+    noted = options.FromString(field.GetOptions().SerializeToString())
+    return dict(noted.Extensions[extension].params)
+
+
+def _one_type(field: Any, around: tuple[str, ...]) -> str:
     if field.type != _MESSAGE:
-        return _TYPES[field.type]
+        return simple_type(field)
     if is_timestamp(field):
         return "timestamp"
     if is_wrapper(field):

@@ -2,6 +2,7 @@
 
     .streamhouse/topics/<topic>/<group>/group.json      which topic it is
                                        /00000001.jsonl  its messages, one a line (`topic_events.py`): a segment
+                                from-…/<group>/…        the same for sources that `start` with later messages
 
 Kafka removes messages, and of a compacted topic also those between others. The journal keeps what was read. It is the
 only record of how far the topic was read. One process at a time writes to it.
@@ -31,6 +32,7 @@ from streamhouse.ingest.topic_events import (
     place_of,
     refusal_of,
 )
+from streamhouse.ingest.topic_start import TopicStart
 from streamhouse.ingest.unreadable import UnreadableError
 from streamhouse.install.sync import only_writer, sync_folder
 from streamhouse.model.types import Frozen
@@ -105,10 +107,15 @@ class TopicJournal:
         servers: Of the topic.
         topic: Its name.
         wanted: How its messages are events.
+        start: Where it begins. Each place has a journal of its own.
     """
 
-    def __init__(self, root: Path, servers: str, topic: str, wanted: TopicEvents) -> None:
-        self._folder = root / ".streamhouse" / "topics" / topic
+    def __init__(
+        self, root: Path, servers: str, topic: str, wanted: TopicEvents, start: TopicStart | None = None
+    ) -> None:
+        self._start = start or TopicStart()
+        self._root = root
+        self._folder = root / ".streamhouse" / "topics" / topic / self._start.folder
         self._servers = servers
         self._topic = topic
         self._wanted = wanted
@@ -169,8 +176,9 @@ class TopicJournal:
         segment, taken = self._end(folder)
         self._refuse_lost(folder, group, taken, bounds, topic)
         ranges, left = {}, MOST_MESSAGES
+        begins = self._start.begins(oldest, newest, topic.offsets_since) if newest.keys() - taken.keys() else {}
         for partition, end in sorted(newest.items(), key=lambda one: int(one[0])):
-            first = taken.get(partition, oldest[partition])
+            first = taken.get(partition, max(begins.get(partition, 0), oldest[partition]))
             if first < end and left > 0:
                 ranges[int(partition)] = (first, min(end, first + left))
                 left -= ranges[int(partition)][1] - first
@@ -251,7 +259,7 @@ class TopicJournal:
     ) -> None:
         oldest, newest = bounds.oldest, bounds.newest
         hint = (
-            f"to read the topic from its beginning, remove {folder.relative_to(self._folder.parents[2])}: the flow "
+            f"to read the topic from its beginning, remove {folder.relative_to(self._root)}: the flow "
             "then has another source, and the trigger asks what to do"
         )
         for partition, first in taken.items():

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from streamhouse.errors import ImportRefusedError, SourceError
+from streamhouse.errors import SourceError, StoreError, StoreUnavailableError
+from streamhouse.ingest.tables.fluss import FlussLook, FlussTable, fluss_table
 from streamhouse.ingest.tables.iceberg import IcebergLook, IcebergTable, iceberg_table
 from streamhouse.ingest.tables.paimon import PaimonLook, PaimonTable, paimon_table
 from streamhouse.ingest.tables.types import has_type
@@ -26,16 +27,14 @@ def lake_tables(
         is_wanted: Whether a table is.
 
     Raises:
-        ImportRefusedError: the connection is of a kind whose tables are not listed.
         StoreUnavailableError: the catalog does not answer.
         SourceError: it refuses us.
         EnvironmentProblem: a secret is not where the settings say.
     """
-    if isinstance(place, FlussConnection):
-        hint = "name its tables one by one: docs/howto/read-tables-of-others.md"
-        raise ImportRefusedError(f"'{connection}' is a Fluss cluster, whose tables are not listed", hint=hint)
 
-    def named(name: str) -> IcebergTable | PaimonTable:
+    def named(name: str) -> IcebergTable | PaimonTable | FlussTable:
+        if isinstance(place, FlussConnection):
+            return fluss_table(name, connection, place, root)
         if isinstance(place, IcebergConnection):
             return iceberg_table(name, connection, place, root)
         return paimon_table(name, connection, place, "snapshot_diff", root)
@@ -43,24 +42,27 @@ def lake_tables(
     return [_table(connection, named(name)) for name in named(_ANY).names() if is_wanted(name)]
 
 
-def _table(connection: str, table: IcebergTable | PaimonTable) -> FoundTable:
+def _table(connection: str, table: IcebergTable | PaimonTable | FlussTable) -> FoundTable:
     options = {"connection": connection, "table": table.name}
     try:
         look = table.look()
         columns = tuple(_column(one) for one in look.columns)
-    except SourceError as error:
+    except StoreUnavailableError:
+        raise
+    except (SourceError, StoreError) as error:
         return FoundTable(table.name, "table", options, refusal=error.message)
     mode, key = _followed(look)
     return FoundTable(table.name, "table", {**options, "mode": mode}, columns, key)
 
 
-def _followed(look: IcebergLook | PaimonLook) -> tuple[str, tuple[str, ...]]:
+def _followed(look: IcebergLook | PaimonLook | FlussLook) -> tuple[str, tuple[str, ...]]:
     """The mode that fits a table, and its key."""
     if isinstance(look, IcebergLook):
         return ("snapshot_diff", look.named_key) if look.named_key else ("append", ())
     if not look.primary_key:
         return "append", ()
-    return ("snapshot_diff" if look.is_hidden else "upsert"), look.primary_key
+    is_hidden = isinstance(look, PaimonLook) and look.is_hidden
+    return ("snapshot_diff" if is_hidden else "upsert"), look.primary_key
 
 
 def _column(seen: SeenColumn) -> FoundColumn:

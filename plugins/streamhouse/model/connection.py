@@ -10,6 +10,9 @@ from streamhouse.model.types import Frozen
 DATABASES = ("postgres", "mariadb", "mysql")
 """Kinds of databases; each is also the option of `cdc` that names a table of one."""
 
+CHECKED = ("verify-ca", "verify-full")
+"""Values of `tls` with which the server's certificate is checked."""
+
 _ENVIRONMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PLACE = "say where the secret is: either {environment: NAME} or {file: PATH}"
 
@@ -58,6 +61,12 @@ class Connection(Frozen):
     tls: Literal["disable", "prefer", "require", "verify-ca", "verify-full"] = Field(
         default="prefer", description="whether the connection is encrypted, and the server's certificate checked"
     )
+    ca: str | None = Field(
+        default=None,
+        min_length=1,
+        description="file with the authorities of the server's certificate, in PEM format; relative to the project; "
+        "needs tls: verify-ca or verify-full",
+    )
     warn_at: ByteSize = Field(
         default=ByteSize(1 << 30), ge=1 << 20, description="log that the database may keep for us before we warn"
     )
@@ -68,6 +77,12 @@ class Connection(Frozen):
             raise ValueError("a connection of kind postgres needs 'database'")
         if self.kind != "postgres" and self.database is not None:
             raise ValueError(f"a connection of kind {self.kind} has no 'database': tables are named database.table")
+        return self
+
+    @model_validator(mode="after")
+    def _authorities_where_they_are_asked(self) -> Self:
+        if self.ca is not None and self.tls not in CHECKED:
+            raise ValueError(f"'ca' needs tls: {' or '.join(CHECKED)}; 'tls: {self.tls}' checks no certificate")
         return self
 
     @property

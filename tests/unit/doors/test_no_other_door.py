@@ -29,6 +29,7 @@ OPEN = {
         "columns": "names and types of columns",
         "kafka.properties": "doors/kafka.py",
         "kafka.secrets": "doors/kafka.py and doors/variables.py",
+        "kafka.start.offsets": "numbers of partitions, and offsets",
     },
     "table": {"columns": "names and types of columns"},
     "replay": {},

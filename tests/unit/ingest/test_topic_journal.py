@@ -23,8 +23,9 @@ COLUMNS = {"id": "bigint", "name": "string"}
 class Sent:
     """A message of a topic in memory."""
 
-    def __init__(self, partition, offset, value, key):
+    def __init__(self, partition, offset, value, key, time_ms):
         self._partition, self._offset, self._value, self._key = partition, offset, value, key
+        self._time_ms = time_ms
 
     def value(self):
         return self._value
@@ -39,7 +40,7 @@ class Sent:
         return self._offset
 
     def timestamp(self):
-        return 1, 1_000
+        return 1, self._time_ms
 
     def headers(self):
         return None
@@ -55,6 +56,7 @@ class Topic:
         self.begin = dict.fromkeys(self.there, 0)
         self.end = dict.fromkeys(self.there, 0)
         self.id, self.compacted, self.asked, self.questions = "first", compacted, [], []
+        self.now_ms = 1_000
 
     def send(self, op, row, partition=0, key=None):
         before, after = (row, None) if op == "d" else (None, row)
@@ -62,12 +64,17 @@ class Topic:
 
     def put(self, value, partition=0, key=None):
         name = str(partition)
-        self.there[name].append(Sent(partition, self.end[name], value, key))
+        self.there[name].append(Sent(partition, self.end[name], value, key, self.now_ms))
         self.end[name] += 1
 
     def is_compacted(self):
         self.questions.append("cleanup.policy")
         return self.compacted
+
+    def offsets_since(self, time_ms):
+        self.questions.append("times")
+        first = {p: [m.offset() for m in sent if m.timestamp()[1] >= time_ms] for p, sent in self.there.items()}
+        return {partition: min(offsets) for partition, offsets in first.items() if offsets}
 
     def deletes_kept_ms(self):
         return 60_000
@@ -91,8 +98,8 @@ def opened(tmp_path, topic):
     return lambda **options: open_at(tmp_path, topic, **options)
 
 
-def options(messages="changes", table=None, **more):
-    place = {"servers": "localhost:1", "topic": Topic.name, "messages": messages}
+def options(messages="changes", table=None, start="earliest", **more):
+    place = {"servers": "localhost:1", "topic": Topic.name, "messages": messages, "start": start}
     return {
         "kafka": place if table is None else {**place, "table": table},
         "primary_key": ["id"],
@@ -420,3 +427,67 @@ def test_a_message_that_its_schema_does_not_read_has_the_reason_of_that(opened, 
             with pytest.raises(SourceError, match=r"offset 1 of .* cannot be read: the registry has no") as refused:
                 source.changes({}, end)
             assert "dead_letter" in refused.value.hint
+
+
+class TestStart:
+    """A source that does not begin with the oldest message."""
+
+    @pytest.fixture
+    def topic(self):
+        found = Topic(partitions=3)
+        for number in range(3):
+            found.now_ms = 1_000 * number
+            found.send("c", {"id": number, "name": "a"}, partition=0)
+            found.send("c", {"id": 10 + number, "name": "a"}, partition=1)
+        return found
+
+    @pytest.mark.parametrize(
+        ("start", "ids"),
+        [
+            ("earliest", [0, 1, 2, 10, 11, 12]),
+            ("1970-01-01T00:00:01Z", [1, 2, 11, 12]),
+            ("1970-01-01T00:00:01.5Z", [2, 12]),
+            ("2026-03-01T00:00:00Z", []),
+            ({"offsets": {0: 2}}, [2, 10, 11, 12]),
+            ({"offsets": {0: 3, 1: 1, 7: 0}}, [11, 12]),
+        ],
+    )
+    def test_begins_with_the_messages_from_there(self, start, ids, opened):
+        assert [row["id"] for row in rows(opened(start=start))] == ids
+
+    def test_what_comes_later_is_read_though_nothing_was_there(self, opened, topic):
+        source = opened(start="1970-01-01T00:00:09Z")
+        assert rows(source) == []
+        topic.now_ms = 5_000
+        topic.send("c", {"id": 20, "name": "too early"}, partition=2)
+        assert rows(source) == []
+        topic.now_ms = 9_000
+        topic.send("c", {"id": 21, "name": "b"}, partition=2)
+        topic.now_ms = 1_000
+        topic.send("c", {"id": 22, "name": "behind one that counts"}, partition=2)
+        assert [row["id"] for row in rows(source)] == [21, 22]
+        assert [row["id"] for row in rows(opened(start="1970-01-01T00:00:09Z"))] == [21, 22], "in another process"
+
+    def test_each_place_has_a_journal_of_its_own(self, opened, tmp_path):
+        sources = [opened(start=start) for start in ("earliest", "1970-01-01T00:00:01Z", {"offsets": {0: 1}})]
+        assert [len(rows(source)) for source in sources] == [6, 4, 5]
+        assert [len(rows(source)) for source in sources] == [6, 4, 5]
+        assert len({source.identity() for source in sources}) == 3
+
+    def test_what_retention_removed_before_the_first_look_is_not_asked_for(self, opened, topic):
+        topic.begin["0"] = 2
+        topic.there["0"] = topic.there["0"][2:]
+        assert [row["id"] for row in rows(opened(start={"offsets": {0: 1, 1: 2}}))] == [2, 12]
+
+    def test_the_time_is_asked_until_each_partition_was_read(self, opened, topic):
+        source = opened(start="1970-01-01T00:00:01Z")
+        source.available()
+        topic.send("c", {"id": 30, "name": "a"}, partition=2)
+        source.available()
+        asked = topic.questions.count("times")
+        source.available()
+        assert topic.questions.count("times") == asked
+
+    def test_latest_is_refused(self, opened):
+        with pytest.raises(SourceError, match="another place each time"):
+            opened(start="latest")

@@ -4,15 +4,18 @@ import pyarrow as pa
 import pytest
 import yaml
 
-from streamhouse.errors import ImportRefusedError
+from streamhouse.errors import ImportRefusedError, StoreError
 from streamhouse.jobs.import_tables import ImportRequest, import_tables
+from streamhouse.model.shape import SeenColumn, Shape
 from streamhouse.planner.found_tables import TablePatterns
 from streamhouse.project.project import Project
+from streamhouse.stores.fluss.store import FlussStore
 from tests.other_lakes import IcebergLake, PaimonLake
 
 SCHEMA = pa.schema(
     [pa.field("id", pa.int64(), nullable=False), ("name", pa.string()), ("placed_at", pa.timestamp("us"))]
 )
+SEEN = (SeenColumn(name="id", type="bigint", nullable=False), SeenColumn(name="name", type="string"))
 CONNECTIONS = {
     "lake": {"kind": "iceberg", "warehouse": "lake"},
     "crm": {"kind": "paimon", "warehouse": "crm"},
@@ -66,13 +69,40 @@ def test_tables_of_paimon(project):
     }
 
 
+def test_tables_of_fluss(project, monkeypatch):
+    known = {
+        "ods.log": Shape(object="ods.log", tier="hot", identity="1", version="1", columns=SEEN),
+        "ods.state": Shape(
+            object="ods.state", tier="hot", identity="2", version="1", columns=SEEN, primary_key=("id",)
+        ),
+    }
+
+    def shape(_, name):
+        if name == "ods.odd":
+            raise StoreError("ods.odd: it has a column of a type that is unknown")
+        return known[name]
+
+    monkeypatch.setattr(FlussStore, "names", lambda _: ["ods.log", "ods.odd", "ods.state"])
+    monkeypatch.setattr(FlussStore, "shape", shape)
+    monkeypatch.setattr(FlussStore, "identity", lambda _, name: name)
+    flow, sources = imported(project, "events", "ods.*")
+    columns = {"id": "bigint", "name": "string"}
+    assert sources == {
+        "log": {"connection": "events", "table": "ods.log", "mode": "append", "columns": columns},
+        "state": {
+            "connection": "events", "table": "ods.state", "mode": "upsert", "primary_key": ["id"], "columns": columns,
+        },
+    }  # fmt: skip
+    assert "# left out: ods.odd: ods.odd: it has a column of a type that is unknown" in flow
+
+
 @pytest.mark.parametrize(
     ("connection", "patterns", "servers", "message"),
     [
         ("lake", ("sales.none",), "", "'sales.none' matches no table"),
         ("lake", (), "", "there are no tables"),
         ("lake", (), "broker:9092", "'lake' is a lake"),
-        ("events", (), "", "'events' is a Fluss cluster, whose tables are not listed"),
+        ("events", (), "broker:9092", "'events' is a lake"),
     ],
 )
 def test_what_cannot_be_imported_is_refused(project, connection, patterns, servers, message):

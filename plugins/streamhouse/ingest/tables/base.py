@@ -1,7 +1,7 @@
 """What a lake of others answers: one look at a table, whose snapshots have rising numbers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from streamhouse.model.shape import SeenColumn
@@ -38,6 +38,60 @@ class SnapshotPart:
 
     rows: int
     source: Any
+
+
+PART_ROWS = 20_000
+"""A part of a file or bucket has at most so many rows. Another number is another meaning of positions."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """The rows `[first, end)` of a file or bucket, in the order in which it gives them.
+
+    Attributes:
+        whole: What the look reads the file or bucket by.
+        first: Number of its first row, from 0.
+        end: Number of the row behind its last one.
+        rows: How many the file or bucket has at most.
+    """
+
+    whole: Any
+    first: int
+    end: int
+    rows: int
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it has all rows."""
+        return self.first == 0 and self.end >= self.rows
+
+
+def pieces(whole: Any, rows: int) -> list[SnapshotPart]:
+    """A file or bucket as parts, none of which has many rows.
+
+    Example:
+        >>> [(part.rows, part.source.first) for part in pieces("a file", 45_000)]
+        [(20000, 0), (20000, 20000), (5000, 40000)]
+    """
+    bounds = [(first, min(rows, first + PART_ROWS)) for first in range(0, rows, PART_ROWS)]
+    return [SnapshotPart(end - first, Piece(whole, first, end, rows)) for first, end in bounds]
+
+
+def joined(parts: Sequence[SnapshotPart]) -> list[Piece]:
+    """Parts that `pieces` made, those that follow each other in one file or bucket as one.
+
+    Example:
+        >>> [(piece.first, piece.end) for piece in joined(pieces("a file", 90_000)[1:4])]
+        [(20000, 80000)]
+    """
+    found: list[Piece] = []
+    for part in parts:
+        piece: Piece = part.source
+        if found and found[-1].whole is piece.whole and found[-1].end == piece.first:
+            found[-1] = replace(found[-1], end=piece.end)
+        else:
+            found.append(piece)
+    return found
 
 
 class TableLook(Protocol):

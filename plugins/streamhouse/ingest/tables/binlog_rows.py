@@ -8,12 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from sqlglot import exp
 
-from streamhouse.errors import Location, SourceError
 from streamhouse.ingest.tables.binlog_types import natural
-from streamhouse.ingest.tables.database import StoredColumn
-from streamhouse.ingest.tables.database_failures import DatabaseFailures
+from streamhouse.ingest.tables.database import DatabaseTableReader, StoredColumn
 from streamhouse.ingest.tables.sessions import AWAY, binlog_session, require_pymysql
-from streamhouse.model.connection import Connection
 from streamhouse.stores.arrow import arrow_type
 
 if TYPE_CHECKING:
@@ -28,27 +25,10 @@ WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s ORDER BY ORDINAL_POSITION
 _MICROSECOND = timedelta(microseconds=1)
 
 
-class BinlogRows:
-    """See `DatabaseReader`.
+class BinlogRows(DatabaseTableReader):
+    """See `DatabaseReader` and `DatabaseTableReader`."""
 
-    Args:
-        name: `database.table`.
-        connection: Its name, for messages.
-        place: Where the server is.
-        password: Of its user.
-        at: Where the source is defined.
-
-    Raises:
-        SourceError: the name has other than two parts.
-    """
-
-    def __init__(self, name: str, connection: str, place: Connection, password: str, at: Location | None) -> None:
-        if name.count(".") != 1:
-            raise SourceError(f"'{name}' is no table of this server", at=at, hint="write database.table")
-        self.name = name
-        self._place = place
-        self._password = password
-        self._failures = DatabaseFailures(name, connection, password, at)
+    form = "database.table"
 
     def columns(self) -> tuple[StoredColumn, ...]:
         """See `DatabaseReader`; columns have no ids, so a renamed one is a new one.

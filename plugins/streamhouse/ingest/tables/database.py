@@ -4,14 +4,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import pyarrow as pa
 
-from streamhouse.errors import Location, RowsLostError
+from streamhouse.errors import Location, RowsLostError, SourceError
+from streamhouse.ingest.authorities import with_authorities
 from streamhouse.ingest.secret_place import secret_at
 from streamhouse.ingest.tables.base import SnapshotPart, TableCommit, TwoStates
 from streamhouse.ingest.tables.copies import TableCopies
+from streamhouse.ingest.tables.database_failures import DatabaseFailures
 from streamhouse.model.connection import Connection
 from streamhouse.model.shape import SeenColumn
 from streamhouse.stores.arrow import arrow_type
@@ -51,6 +53,32 @@ class DatabaseReader(Protocol):
 
     def batches(self, columns: Sequence[StoredColumn]) -> Iterator[pa.RecordBatch]:
         """All rows that the table has at one moment, not many at once; columns that have a type."""
+
+
+class DatabaseTableReader:
+    """What readers of all kinds of databases have.
+
+    Args:
+        name: Of the table, in the form of its kind.
+        connection: Its name, for messages.
+        place: Where the database is.
+        password: Of its user.
+        at: Where the source is defined.
+
+    Raises:
+        SourceError: the name has other than two parts.
+    """
+
+    form: ClassVar[str]
+    """How tables of the kind are named."""
+
+    def __init__(self, name: str, connection: str, place: Connection, password: str, at: Location | None) -> None:
+        if name.count(".") != 1:
+            raise SourceError(f"'{name}' is no table of connection '{connection}'", at=at, hint=f"write {self.form}")
+        self.name = name
+        self._place = place
+        self._password = password
+        self._failures = DatabaseFailures(name, connection, password, at)
 
 
 class DatabaseTable:
@@ -187,10 +215,11 @@ def database_table(
     """A table of a connection; nothing is asked yet.
 
     Raises:
-        EnvironmentProblem: the password is not where the settings say.
+        EnvironmentProblem: the password or the authorities are not where the settings say.
         SourceError: the name has other than two parts.
     """
     password = secret_at(place.password, f"the password of connection '{connection}'", root) if place.password else ""
+    place = with_authorities(connection, place, root)
     if place.kind == "postgres":
         from streamhouse.ingest.tables.postgres_rows import PostgresRows
 

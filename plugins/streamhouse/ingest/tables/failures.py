@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from pydantic import ValidationError
+
 from streamhouse.errors import Location, RowsLostError, SourceError, StoreUnavailableError, StreamhouseError
 from streamhouse.ingest.project_file import SETTINGS
 
@@ -70,6 +72,10 @@ class Failures:
 
     def _shown(self, error: BaseException) -> str:
         first = next(iter(str(error).splitlines()), "") or type(error).__name__
+        invalid = next((one for one in (error, *error.args) if isinstance(one, ValidationError)), None)
+        if invalid is not None:  # its first line only counts what is wrong
+            wrong = invalid.errors(include_url=False, include_input=False, include_context=False)[0]
+            first = f"{'.'.join(map(str, wrong['loc'])) or 'its metadata'}: {wrong['msg']}"
         for secret in self._secrets:
             first = first.replace(secret, _HIDDEN)
         return first

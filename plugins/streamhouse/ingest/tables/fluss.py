@@ -53,6 +53,14 @@ class FlussTable:
             )
         return FlussLook(shape.columns, shape.primary_key, identity)
 
+    def names(self) -> list[str]:
+        """The names of all tables of the cluster.
+
+        Raises:
+            StoreUnavailableError: the cluster does not answer.
+        """
+        return self.store.names()
+
 
 class FlussLook:
     """What a source needs to know of a table before it is read.

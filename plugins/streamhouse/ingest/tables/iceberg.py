@@ -1,6 +1,7 @@
 """Iceberg tables of others, read by PyIceberg. Snapshots are numbered by their sequence numbers, which only rise."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ import pyarrow as pa
 
 from streamhouse.errors import Location, RowsLostError, SourceError
 from streamhouse.ingest.secret_place import secret_at
-from streamhouse.ingest.tables.base import SnapshotPart, TableCommit, TwoStates
+from streamhouse.ingest.tables.base import SnapshotPart, TableCommit, TwoStates, joined, pieces
 from streamhouse.ingest.tables.failures import Failures
 from streamhouse.ingest.tables.iceberg_columns import columns_of, field_named
 from streamhouse.ingest.tables.iceberg_files import FilePart, IcebergFiles, IcebergSeen
@@ -23,7 +24,8 @@ from streamhouse.stores.object_store import ObjectStore
 if TYPE_CHECKING:
     from pyiceberg.table.snapshots import Snapshot
 
-_VERSION = 2
+_WITHOUT_NUMBERS = 1
+"""A format in which nothing says which of two snapshots is newer but their times."""
 _SAME = frozenset({"replace"})  # files were written again, with the same rows
 _RETENTION = "let its owner keep snapshots (history.expire.max-snapshot-age-ms) for longer than the flow may rest"
 
@@ -59,11 +61,12 @@ class IcebergTable:
             found = self._tables.table(self.name)
         if found is None:
             raise self._failures.missing()
-        if found.metadata.format_version != _VERSION:
+        if found.metadata.format_version == _WITHOUT_NUMBERS:
             raise SourceError(
-                f"{self.name} is of Iceberg's format {found.metadata.format_version}, and only {_VERSION} is read",
+                f"{self.name} is of Iceberg's format 1, whose snapshots have no numbers; 2 and 3 are read",
                 at=self._at,
-                hint="let its owner set format-version=2 (from 1 on that changes no file)",
+                hint="let its owner set format-version=2, which changes no data file: "
+                f"ALTER TABLE {self.name} SET TBLPROPERTIES ('format-version' = '2')",
             )
         current = found.metadata.current_snapshot()
         if current is not None and not current.sequence_number:
@@ -173,14 +176,17 @@ class IcebergLook:
         return self._files.read(self._parts(at), columns)
 
     def parts(self, at: int) -> list[SnapshotPart]:
-        """See `TableLook`: one for each data file."""
-        found = ((part.task.file.record_count, part) for part in self._parts(at))
-        return [SnapshotPart(rows, part) for rows, part in found if rows]
+        """See `TableLook`: pieces of each data file."""
+        return [piece for part in self._parts(at) for piece in pieces(part, part.most_rows)]
 
     def rows_of(self, at: int, parts: Sequence[SnapshotPart], columns: Sequence[str]) -> pa.Table:
         """See `TableLook`."""
         self._snapshot(at)
-        return self._files.read([part.source for part in parts], columns)
+        found = [
+            piece.whole if piece.is_whole else replace(piece.whole, rows=range(piece.first, piece.end))
+            for piece in joined(parts)
+        ]
+        return self._files.read(found, columns)
 
     def apart(self, start: int, end: int, columns: Sequence[str], key: Sequence[str]) -> TwoStates:
         """See `TableLook`: a data file that both have, with the same deletes, has the same rows in both."""

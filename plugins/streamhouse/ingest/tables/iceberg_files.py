@@ -15,6 +15,7 @@ from streamhouse.stores.keyed import without_keys
 
 if TYPE_CHECKING:
     from pyiceberg.manifest import DataFile, ManifestEntry
+    from pyiceberg.schema import Schema
     from pyiceberg.table import FileScanTask, StaticTable
     from pyiceberg.table.snapshots import Snapshot
     from pyiceberg.types import NestedField
@@ -27,10 +28,18 @@ class FilePart:
     Attributes:
         task: The file, and the delete files that name places in it.
         equality: Delete files that name values: a row that has them is deleted.
+        rows: Which of the rows that the places leave, by their numbers from 0; None: all.
     """
 
     task: "FileScanTask"
     equality: "tuple[DataFile, ...]" = ()
+    rows: range | None = None
+
+    @property
+    def most_rows(self) -> int:
+        """How many it has, if no row of it is deleted."""
+        count = int(self.task.file.record_count)
+        return count if self.rows is None else len(self.rows)
 
     @property
     def facts(self) -> tuple[str, ...]:
@@ -118,7 +127,7 @@ class IcebergFiles:
         groups: dict[tuple[str, ...], list[FilePart]] = {(): []}
         for part in parts:
             groups.setdefault(tuple(sorted(one.file_path for one in part.equality)), []).append(part)
-        plain = self._rows([part.task for part in groups.pop(())], columns, {})
+        plain = self._rows(groups.pop(()), columns, {})
         parted = [self._left(group, columns) for group in groups.values()]
         return pa.concat_tables([plain, *parted], promote_options="permissive")  # one without files has large texts
 
@@ -126,37 +135,48 @@ class IcebergFiles:
         """The rows of data files that have the same deletes by value, without the deleted ones."""
         from pyiceberg.table import FileScanTask
 
-        by_ids: dict[tuple[int, ...], list[FileScanTask]] = {}
+        by_ids: dict[tuple[int, ...], list[FilePart]] = {}
         for one in parts[0].equality:
-            by_ids.setdefault(tuple(sorted(one.equality_ids or ())), []).append(FileScanTask(one))
+            by_ids.setdefault(tuple(sorted(one.equality_ids or ())), []).append(FilePart(FileScanTask(one)))
         hidden = {
             f"__equal_{number}": field_numbered(self._stored.metadata, number) for ids in by_ids for number in ids
         }
-        rows = self._rows([part.task for part in parts], columns, hidden)
-        for ids, tasks in by_ids.items():
+        rows = self._rows(parts, columns, hidden)
+        for ids, deletes in by_ids.items():
             names = {name: hidden[name] for name in (f"__equal_{number}" for number in ids)}
-            rows = without_keys(rows, self._rows(tasks, (), names).select(list(names)))
+            deleted = self._rows(deletes, (), names).select(list(names))
+            rows = without_keys(rows, deleted.cast(rows.select(list(names)).schema))  # one may have large texts
         return rows.drop_columns(list(hidden))
 
-    def _rows(
-        self, tasks: "Sequence[FileScanTask]", columns: Sequence[str], hidden: "dict[str, NestedField]"
-    ) -> pa.Table:
-        from pyiceberg.expressions import AlwaysTrue
-        from pyiceberg.io.pyarrow import ArrowScan
-
+    def _rows(self, parts: Sequence[FilePart], columns: Sequence[str], hidden: "dict[str, NestedField]") -> pa.Table:
         metadata = self._stored.metadata
         named = {name: field for name in columns if (field := field_named(metadata, name)) is not None}
         wanted = {**named, **hidden}
         schema = shown_schema(wanted or {"": metadata.schema().fields[0]})  # without any, rows are not counted
         with self._failures.translated():
-            found = ArrowScan(metadata, self._stored.io, schema, AlwaysTrue()).to_table(tasks)
-        listed = sum(task.file.record_count for task in tasks)
-        if found.num_rows > listed or (found.num_rows < listed and not any(task.delete_files for task in tasks)):
+            found = self._scanned(parts, schema)
+        listed = sum(part.most_rows for part in parts)
+        has_deletes = any(part.task.delete_files for part in parts)
+        if found.num_rows > listed or (found.num_rows < listed and not has_deletes):
             raise RowsLostError(
                 f"the files of {self._name} gave {found.num_rows:,} rows, and its manifests list {listed:,}",
                 hint="a file is damaged: let its owner restore it",
             )
         return found.select(list(wanted)) if wanted else pa.table({"": pa.nulls(found.num_rows)})
+
+    def _scanned(self, parts: Sequence[FilePart], schema: "Schema") -> pa.Table:
+        from pyiceberg.expressions import AlwaysTrue
+        from pyiceberg.io.pyarrow import ArrowScan
+
+        def scan(limit: int | None) -> ArrowScan:
+            return ArrowScan(self._stored.metadata, self._stored.io, schema, AlwaysTrue(), limit=limit)
+
+        alike = scan(None).to_table([part.task for part in parts if part.rows is None])
+        # A file gives its rows in their order.
+        pieces = [
+            scan(part.rows.stop).to_table([part.task]).slice(part.rows.start) for part in parts if part.rows is not None
+        ]
+        return pa.concat_tables([alike, *pieces], promote_options="permissive")
 
     def _of_values(self, data: "ManifestEntry", deletes: "Iterable[ManifestEntry]") -> "tuple[DataFile, ...]":
         """Those that delete rows of a data file: later ones of its partition, or of no partition."""

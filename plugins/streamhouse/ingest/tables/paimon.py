@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from streamhouse.errors import Location, RowsLostError, SourceError
-from streamhouse.ingest.tables.base import SnapshotPart, TableCommit, TwoStates
+from streamhouse.ingest.tables.base import Piece, SnapshotPart, TableCommit, TwoStates, joined, pieces
 from streamhouse.ingest.tables.failures import Failures
 from streamhouse.ingest.tables.modes import refuse_table
 from streamhouse.ingest.tables.options import Mode
@@ -176,11 +176,11 @@ class PaimonLook:
         return self._state(at, columns)
 
     def parts(self, at: int) -> list[SnapshotPart]:
-        """See `TableLook`: one for each file of a log, and for each bucket of a table with a primary key."""
+        """See `TableLook`: pieces of each file of a log, and of each bucket of a table with a primary key."""
         self._snapshot(at)
         with self._translated():
             found = reading.state_parts(self._handle, _readable(self._name, self._handle), at)
-        return [SnapshotPart(part.rows, part) for part in found if part.rows]
+        return [piece for part in found for piece in pieces(part, part.rows)]
 
     def rows_of(self, at: int, parts: Sequence[SnapshotPart], columns: Sequence[str]) -> pa.Table:
         """See `TableLook`."""
@@ -188,10 +188,20 @@ class PaimonLook:
         with self._translated():
             past = reading.at_snapshot(self._handle, _readable(self._name, self._handle), at)
             names = self._names_in(past, columns)
-            rows = reading.rows_of(
-                past, _readable(self._name, past), [one.source for one in parts], list(names.values())
-            )
+            rows = self._read(past, joined(parts), list(names.values()))
         return rows.rename_columns(list(names))
+
+    def _read(self, past: Any, pieces_: Sequence[Piece], columns: list[str]) -> pa.Table:
+        table = _readable(self._name, past)
+        found = [reading.rows_of(past, table, [one.whole for one in pieces_ if one.is_whole], columns)]
+        for one in pieces_:
+            if not one.is_whole:
+                key = [(name, "ascending") for name in table.primary_key]
+                rows = reading.rows_of(past, table, [one.whole], list(dict.fromkeys([*columns, *table.primary_key])))
+                # A file gives its rows in their order; those of a bucket are merged, and the key gives theirs.
+                placed = rows.sort_by(key) if key else rows
+                found.append(placed.slice(one.first, one.end - one.first).select(columns))
+        return pa.concat_tables(found)
 
     def apart(self, start: int, end: int, columns: Sequence[str], key: Sequence[str]) -> TwoStates:
         """See `TableLook`."""

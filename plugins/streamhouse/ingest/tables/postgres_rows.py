@@ -6,12 +6,9 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from streamhouse.errors import Location, SourceError
-from streamhouse.ingest.tables.database import StoredColumn
-from streamhouse.ingest.tables.database_failures import DatabaseFailures
+from streamhouse.ingest.tables.database import DatabaseTableReader, StoredColumn
 from streamhouse.ingest.tables.postgres_types import natural
 from streamhouse.ingest.tables.sessions import postgres_session, require_psycopg
-from streamhouse.model.connection import Connection
 from streamhouse.stores.arrow import arrow_type
 
 if TYPE_CHECKING:
@@ -31,27 +28,10 @@ ORDER BY a.attnum
 _REFUSED = ("authentication failed", "no pg_hba.conf entry", "does not exist", "permission denied", "certificate")
 
 
-class PostgresRows:
-    """See `DatabaseReader`.
+class PostgresRows(DatabaseTableReader):
+    """See `DatabaseReader` and `DatabaseTableReader`."""
 
-    Args:
-        name: `schema.table`.
-        connection: Its name, for messages.
-        place: Where the database is.
-        password: Of its user.
-        at: Where the source is defined.
-
-    Raises:
-        SourceError: the name has other than two parts.
-    """
-
-    def __init__(self, name: str, connection: str, place: Connection, password: str, at: Location | None) -> None:
-        if name.count(".") != 1:
-            raise SourceError(f"'{name}' is no table of PostgreSQL", at=at, hint="write schema.table")
-        self.name = name
-        self._place = place
-        self._password = password
-        self._failures = DatabaseFailures(name, connection, password, at)
+    form = "schema.table"
 
     def columns(self) -> tuple[StoredColumn, ...]:
         """See `DatabaseReader`.

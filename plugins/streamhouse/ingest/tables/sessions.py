@@ -23,7 +23,7 @@ def postgres_session(
     """A session in a PostgreSQL database.
 
     Args:
-        place: Where the database is.
+        place: Where the database is; its `ca` is a whole path (`with_authorities`).
         password: Of its user; empty: there is none.
         options: Settings of the session, as `-c name=value`.
         autocommit: Whether each statement is a transaction of its own.
@@ -42,6 +42,7 @@ def postgres_session(
         user=place.user,
         password=password or None,
         sslmode=place.tls,
+        sslrootcert=place.ca,
         connect_timeout=TIMEOUT_S,
         application_name="streamhouse",
         options=options,
@@ -53,7 +54,7 @@ def binlog_session(place: Connection, password: str, **more: Any) -> "pymysql.Co
     """A session in a server of MariaDB or MySQL.
 
     Args:
-        place: Where the server is.
+        place: Where the server is; its `ca` is a whole path (`with_authorities`).
         password: Of its user.
         **more: Further arguments of `pymysql.connect`.
 
@@ -72,17 +73,18 @@ def binlog_session(place: Connection, password: str, **more: Any) -> "pymysql.Co
         connect_timeout=TIMEOUT_S,
         charset="utf8mb4",
         **more,
-        **tls_of(place.tls),
+        **tls_of(place),
     )
 
 
-def tls_of(mode: str) -> dict[str, Any]:
-    """What PyMySQL takes for a setting `tls`."""
+def tls_of(place: Connection) -> dict[str, Any]:
+    """What PyMySQL takes for `tls` and `ca` of a connection."""
+    mode = place.tls
     if mode == "disable":
         return {"ssl_disabled": True}
     if mode == "prefer":
         return {}
-    context = ssl.create_default_context()
+    context = ssl.create_default_context(cafile=place.ca)
     context.check_hostname = mode == "verify-full"
     if mode == "require":
         context.verify_mode = ssl.CERT_NONE

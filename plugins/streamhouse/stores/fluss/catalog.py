@@ -116,6 +116,15 @@ class FlussCatalog:
         self._ask_coordinator(Api.DROP_TABLE, proto.encode((1, _path(name)), (2, 1)), name)
         self.forget(name)
 
+    def names(self) -> list[str]:
+        """All tables of the cluster that the user may see, as `database.table`, sorted."""
+        databases = proto.texts(self._ask_coordinator(Api.LIST_DATABASES, b"", "the databases"), 1)
+        found = {
+            one: proto.texts(self._ask_coordinator(Api.LIST_TABLES, proto.encode((1, one)), one), 1)
+            for one in databases
+        }
+        return sorted(f"{database}.{table}" for database, tables in found.items() for table in tables)
+
     def stored(self, name: str) -> StoredTable:
         """The table as it is now, not as it is remembered.
 

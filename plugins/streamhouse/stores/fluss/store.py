@@ -151,6 +151,10 @@ class FlussStore(Notes):
         """The columns as they are stored; see `null_keys`."""
         return self._catalog.on_leaders(name, lambda located: tuple(one.name for one in located.stored.columns))
 
+    def names(self) -> list[str]:
+        """All tables of the cluster, ours and those of others."""
+        return self._catalog.names()
+
     def identity(self, name: str) -> str | None:
         """See `Store.identity`: its number, which a Fluss that lost everything gives again, and when it was made."""
         try:

@@ -1,5 +1,6 @@
 """Iceberg tables of others as sources, on real tables that PyIceberg wrote."""
 
+import json
 import shutil
 from dataclasses import replace
 from itertools import pairwise
@@ -13,6 +14,7 @@ from streamhouse.errors import Location, RowsLostError, SourceError, Streamhouse
 from streamhouse.ingest.base import ForgetfulSource, KeyedSource
 from streamhouse.ingest.kinds import open_source
 from streamhouse.ingest.shapes import source_shape
+from streamhouse.ingest.tables import base
 from streamhouse.ingest.tables.failures import Failures
 from streamhouse.ingest.tables.iceberg_files import IcebergFiles, IcebergSeen
 from streamhouse.ingest.tables.places import whole
@@ -64,6 +66,21 @@ def at(number):
 
 def values(table):
     return sorted((tuple(row.values()) for row in table.to_pylist()), key=repr)
+
+
+def metadata_file(lake, name):
+    folder = lake.folder / name.replace(".", "/") / "metadata"
+    return folder / f"v{(folder / 'version-hint.text').read_text()}.metadata.json"
+
+
+def declared(lake, name):
+    """The metadata of a table as its newest file has them."""
+    return json.loads(metadata_file(lake, name).read_text())
+
+
+def declare(lake, name, **changed):
+    """Change the metadata, as a library would that writes what PyIceberg does not."""
+    metadata_file(lake, name).write_text(json.dumps({**declared(lake, name), **changed}))
 
 
 class TestAppend:
@@ -192,6 +209,19 @@ class TestFirstRows:
         assert [part.num_rows for part in taken] == [2 * (b - a) for a, b in zip([0, *parts], parts, strict=False)]
         assert values(pa.concat_tables(taken)) == values(opened(lake, options).read({}, at(4)))
         assert sum(opened(lake, options).rows_between(*b) for b in pairwise(found)) == 8
+
+    @pytest.mark.parametrize("options", [PLAIN, KEYED], ids=["append", "snapshot_diff"])
+    def test_a_large_file_is_read_in_pieces(self, lake, options, monkeypatch):
+        monkeypatch.setattr(base, "PART_ROWS", 4)
+        for i in range(3):
+            lake.append(NAME, rows(*((10 * i + n, "a", n) for n in range(10))))
+        found = steps(lake, options, 9)
+        taken = [opened(lake, options).read(*bounds) for bounds in pairwise(found)]
+        assert max(part.num_rows for part in taken) <= 9
+        assert values(pa.concat_tables(taken)) == values(opened(lake, options).read({}, at(3)))
+        assert [opened(lake, options).rows_between(*b) for b in pairwise(found)] == [part.num_rows for part in taken]
+        names = [opened(lake, options).read(*bounds, ("name",)) for bounds in pairwise(found)]
+        assert [part.num_rows for part in names] == [part.num_rows for part in taken]
 
     def test_what_happens_meanwhile_comes_after_them(self, lake):
         for i in range(3):
@@ -407,7 +437,41 @@ class TestColumns:
         lake.create("sales.old", SCHEMA, version=1)
         with pytest.raises(SourceError, match="format 1") as refused:
             opened(lake, table="sales.old")
-        assert "format-version=2" in refused.value.hint
+        assert "ALTER TABLE sales.old SET TBLPROPERTIES ('format-version' = '2')" in refused.value.hint
+
+    def test_format_3_is_read(self, lake):
+        lake.append(NAME, rows((1, "a", 1)))
+        lake.append(NAME, rows((2, "b", 2)))
+        declare(lake, NAME, **{"format-version": 3, "next-row-id": 0})
+        for options in (PLAIN, KEYED):
+            source = opened(lake, options)
+            assert values(source.read({}, source.available())) == [(1, "a", 1), (2, "b", 2)]
+            assert values(source.read(at(1), at(2))) == [(2, "b", 2)]
+
+    def test_an_initial_default_of_format_3_is_the_value_of_older_rows(self, lake):
+        from pyiceberg.types import StringType
+
+        lake.append(NAME, rows((1, "a", 1)))
+        lake.table(NAME).update_schema().add_column("city", StringType()).commit()
+        lake.publish(NAME)
+        schemas = declared(lake, NAME)["schemas"]
+        schemas[-1]["fields"][-1] |= {"initial-default": "Bern", "write-default": "Bern"}
+        declare(lake, NAME, **{"format-version": 3, "next-row-id": 0, "schemas": schemas})
+        assert values(opened(lake).read({}, at(1))) == [(1, "a", 1, "Bern")]
+
+    def test_a_type_of_format_3_that_cannot_be_read_is_named(self, lake):
+        lake.append(NAME, rows((1, "a", 1)))
+        schemas = declared(lake, NAME)["schemas"]
+        schemas[-1]["fields"].append({"id": 9, "name": "payload", "type": "variant", "required": False})
+        declare(lake, NAME, **{"format-version": 3, "next-row-id": 0, "schemas": schemas})
+        with pytest.raises(SourceError, match="variant"):
+            opened(lake)
+
+    def test_a_format_of_the_future_is_refused(self, lake):
+        lake.append(NAME, rows((1, "a", 1)))
+        declare(lake, NAME, **{"format-version": 4})
+        with pytest.raises(SourceError, match=r"sales.orders .* cannot be read: its metadata: .*'4' found using"):
+            opened(lake)
 
 
 class TestOwner:
@@ -441,10 +505,29 @@ class TestOwner:
             opened(lake).read({"snapshot": 1}, {"snapshot": 2})
 
 
+def delete_file(lake, file, content, schema, rows_of_file, **more):
+    """An entry of a manifest for a file of deletes that is written here."""
+    from pyiceberg.manifest import DataFile, FileFormat
+    from pyiceberg.typedef import Record
+
+    path = lake.folder / "sales" / "orders" / "data" / f"{file}.parquet"
+    pq.write_table(pa.table(rows_of_file, schema=schema), path)
+    made = DataFile.from_args(
+        content=content,
+        file_path=f"file://{path}",
+        file_format=FileFormat.PARQUET,
+        partition=Record(),
+        record_count=len(next(iter(rows_of_file.values()))),
+        file_size_in_bytes=path.stat().st_size,
+        **more,
+    )
+    made.spec_id = 0
+    return made
+
+
 class TestDeletesByValue:
     def test_rows_with_the_values_are_left_out(self, lake):
-        from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
-        from pyiceberg.typedef import Record
+        from pyiceberg.manifest import DataFileContent
 
         lake.append(NAME, rows((1, "a", 1), (2, None, 2), (3, "c", 3), (4, "a", 4)))
         lake.append(NAME, rows((5, "a", 5)))
@@ -452,20 +535,8 @@ class TestDeletesByValue:
         def deletes(file, ids, **columns):
             numbers = {name: {"PARQUET:field_id": str(number)} for name, number in zip(columns, ids, strict=True)}
             fields = [SCHEMA.field(name).with_metadata(numbers[name]) for name in columns]
-            path = lake.folder / "sales" / "orders" / "data" / f"{file}.parquet"
-            found = pa.table(columns, schema=pa.schema(fields))
-            pq.write_table(found, path)
-            made = DataFile.from_args(
-                content=DataFileContent.EQUALITY_DELETES,
-                file_path=f"file://{path}",
-                file_format=FileFormat.PARQUET,
-                partition=Record(),
-                record_count=found.num_rows,
-                file_size_in_bytes=path.stat().st_size,
-                equality_ids=list(ids),
-            )
-            made.spec_id = 0
-            return made
+            by_value = DataFileContent.EQUALITY_DELETES
+            return delete_file(lake, file, by_value, pa.schema(fields), columns, equality_ids=list(ids))
 
         stored = FolderTables(lake.folder).table(NAME)
         files = IcebergFiles(IcebergSeen(NAME, stored, Failures(NAME, "lake", (), HERE), lake.folder, HERE))
@@ -481,3 +552,28 @@ class TestDeletesByValue:
         both = [replace(part, equality=(by_name, by_both)) for part in parts]
         assert values(files.read(both, ["n"])) == []
         assert replace(old, equality=(by_name,)).facts != old.facts
+
+    def test_pieces_have_the_rows_that_deletes_leave(self, lake):
+        """Rows are numbered after position deletes; deletes by value take rows out of each piece."""
+        from pyiceberg.manifest import DataFileContent
+
+        lake.append(NAME, rows(*((n, "a" if n % 2 else "b", n) for n in range(20))))
+        stored = FolderTables(lake.folder).table(NAME)
+        files = IcebergFiles(IcebergSeen(NAME, stored, Failures(NAME, "lake", (), HERE), lake.folder, HERE))
+        [part] = files.at(stored.metadata.current_snapshot())
+        places = pa.schema([("file_path", pa.string()), ("pos", pa.int64())])
+        gone = list(range(0, 20, 3))
+        named = {"file_path": [part.task.file.file_path] * len(gone), "pos": gone}
+        by_place = delete_file(lake, "places", DataFileContent.POSITION_DELETES, places, named)
+        number = pa.schema([pa.field("name", pa.string(), metadata={"PARQUET:field_id": "2"})])
+        by_value = delete_file(
+            lake, "values", DataFileContent.EQUALITY_DELETES, number, {"name": ["b"]}, equality_ids=[2]
+        )
+        left = [n for n in range(20) if n % 3]
+        task = type(part.task)(part.task.file, {by_place})
+        for equality, wanted in (((), left), ((by_value,), [n for n in left if n % 2])):
+            whole_part = replace(part, task=task, equality=equality)
+            assert [row["id"] for row in files.read([whole_part], ["id"]).to_pylist()] == wanted
+            pieces = [files.read([replace(whole_part, rows=range(n, n + 4))], ["id"]) for n in range(0, 20, 4)]
+            assert [row["id"] for row in pa.concat_tables(pieces).to_pylist()] == wanted
+            assert [row["id"] for row in pieces[1].to_pylist()] == [n for n in left[4:8] if n in wanted]

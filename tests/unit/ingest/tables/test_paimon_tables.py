@@ -9,7 +9,7 @@ import yaml
 from streamhouse.errors import Location, RowsLostError, SourceError
 from streamhouse.ingest.kinds import open_source
 from streamhouse.ingest.shapes import source_shape
-from streamhouse.ingest.tables import paimon
+from streamhouse.ingest.tables import base, paimon
 from streamhouse.ingest.tables.paimon import PaimonTable
 from streamhouse.ingest.tables.places import whole
 from streamhouse.model.flow import Source
@@ -180,6 +180,25 @@ def test_a_snapshot_is_asked_for_once_and_a_state_only_where_rows_changed(lake, 
     assert (apart.old.num_rows, apart.new.num_rows) == (0, 0)
     assert sorted(asked) == [2, 3, 4]
     assert states == []
+
+
+@pytest.mark.parametrize(("name", "options"), [(LOG, ADDED), (STATE, CHANGED)])
+def test_large_files_and_buckets_are_read_in_pieces(lake, name, options, monkeypatch):
+    monkeypatch.setattr(base, "PART_ROWS", 7)
+    schema = KEY if name != LOG else SCHEMA
+    lake.write(name, rows(*((i, f"n{i}") for i in range(30)), schema=schema))
+    lake.write(name, rows(*((i, f"m{i}") for i in range(10, 40)), schema=schema))
+    found = [{}]
+    while (end := opened(lake, options).advance(found[-1], 14)) != found[-1]:
+        found.append(end)
+    source = opened(lake, options)
+    everything = source.read({}, found[-1])
+    for columns in (None, ("name",)):
+        taken = [opened(lake, options).read(*bounds, columns) for bounds in pairwise(found)]
+        assert max(part.num_rows for part in taken) <= 14
+        assert len(taken) > 4
+        names = ["id", "name"] if columns is None or name != LOG else ["name"]
+        assert values(pa.concat_tables(taken), *names) == values(everything, *names)
 
 
 @pytest.mark.parametrize(("name", "options"), [(LOG, ADDED), (STATE, CHANGED), (STATE, COMPARED)])

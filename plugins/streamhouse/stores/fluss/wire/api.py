@@ -17,9 +17,11 @@ class Api(Enum):
 
     API_VERSIONS = (1000, 0, 0)
     CREATE_DATABASE = (1001, 0, 0)
+    LIST_DATABASES = (1003, 0, 0)
     CREATE_TABLE = (1005, 0, 0)
     DROP_TABLE = (1006, 0, 0)
     GET_TABLE_INFO = (1007, 0, 0)
+    LIST_TABLES = (1008, 0, 0)
     LIST_PARTITION_INFOS = (1009, 0, 0)
     GET_TABLE_SCHEMA = (1011, 0, 0)
     GET_METADATA = (1012, 0, 0)

@@ -71,6 +71,11 @@ def text(message: Message, field: int) -> str:
     return bytes(blob(message, field)).decode()
 
 
+def texts(message: Message, field: int) -> list[str]:
+    """The texts of a repeated field."""
+    return [bytes(value).decode() for value in message.get(field, ()) if isinstance(value, memoryview)]
+
+
 def messages(message: Message, field: int) -> list[Message]:
     """The nested messages of a repeated field."""
     return [decode(value) for value in message.get(field, ()) if isinstance(value, memoryview)]
