@@ -7,10 +7,10 @@ from streamhouse.services.ports import LOOPBACK
 
 
 def certificates(folder: Path) -> tuple[Path, Path, Path]:
-    """An authority's certificate, and a certificate of it for the loopback address with its key."""
+    """An authority's certificate, and a certificate of it for the loopback address and its name, with its key."""
     ca, ca_key, certificate, key = (folder / name for name in ("ca.pem", "ca.key", "own.pem", "own.key"))
     new = ("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2")
-    name = ("-addext", f"subjectAltName=IP:{LOOPBACK}")
+    name = ("-addext", f"subjectAltName=IP:{LOOPBACK},DNS:localhost")
     for command in (
         [*new, "-subj", "/CN=authority", "-keyout", str(ca_key), "-out", str(ca)],
         [
