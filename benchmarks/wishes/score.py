@@ -45,6 +45,7 @@ SETS = (
     "twentieth",
     "twentyfirst",
     "twentysecond",
+    "twentythird",
     "held",
 )
 BLIND = "blind"  # scored only when it is asked for, so that nobody sees its failures by accident

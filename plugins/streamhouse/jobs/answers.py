@@ -42,9 +42,35 @@ def with_answers(
                 is_free = may_be_of_model or bool(understood.refusal)
                 return _in_other_words(wish, list(left.values()), questions, is_free=is_free)
         _, choice = left.pop(_plain(mine[0].phrase))
-        wish = _replaced(wish, mine[0].phrase, choice) or f"{wish} {choice}"
+        wish = _answered(wish, mine[0], choice)
         questions = tuple(one for one in questions if one is not mine[0])
     return wish
+
+
+def with_live_choices(wish: str, understood: Understood, read: Callable[[str], Understood]) -> Understood:
+    """The same, whose questions offer only choices that lead on: neither to a refusal nor to the same question.
+
+    Args:
+        wish: As it was read.
+        understood: What it was read as.
+        read: Reads a wish offline.
+    """
+    questions = tuple(
+        one.model_copy(
+            update={"choices": tuple(choice for choice in one.choices if _leads_on(wish, one, choice, read))}
+        )
+        for one in understood.questions
+    )
+    return understood.model_copy(update={"questions": questions})
+
+
+def _leads_on(wish: str, question: Question, choice: str, read: Callable[[str], Understood]) -> bool:
+    found = read(_answered(wish, question, choice))
+    return not found.refusal and question.text not in {one.text for one in found.questions}
+
+
+def _answered(wish: str, question: Question, choice: str) -> str:
+    return _replaced(wish, question.phrase, choice) or f"{wish} {choice}"
 
 
 def _in_other_words(

@@ -14,7 +14,7 @@ from streamhouse.errors import (
     StreamhouseError,
     UnaskedAnswerError,
 )
-from streamhouse.jobs.answers import with_answers
+from streamhouse.jobs.answers import with_answers, with_live_choices
 from streamhouse.jobs.ask_options import Options, Say
 from streamhouse.jobs.write_target import target_of
 from streamhouse.planner.fates import PROJECT
@@ -82,7 +82,7 @@ def ask(
     if request is not None:
         found = ModelAnswer(make_draft(Understood(request=request)))
     else:
-        found = with_model(words, space, options, lambda: read_wish(words, space), make_draft, say)
+        found = with_model(words, space, options, lambda: _read_for_a_person(words, space), make_draft, say)
     proposal = _finished(found.draft, space, options, say)
     if keep:
         Proposals(project).add(proposal, asked=_asked(options, found.draft.assumed))
@@ -227,6 +227,10 @@ def read_wish(wish: str, space: Workspace) -> Understood:
     from streamhouse.planner.understand import understand
 
     return understand(wish, space.catalog)
+
+
+def _read_for_a_person(wish: str, space: Workspace) -> Understood:
+    return with_live_choices(wish, read_wish(wish, space), lambda text: read_wish(text, space))
 
 
 def answered(

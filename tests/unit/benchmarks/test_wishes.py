@@ -38,6 +38,7 @@ HOSTILE = Wish.model_validate(
         ("twentieth", 70, {"firebrigade"}),
         ("twentyfirst", 81, {"bloodbank", "chess"}),
         ("twentysecond", 80, {"fishmarket", "printshop"}),
+        ("twentythird", 80, {"dentallab", "laundry"}),
     ],
 )
 def test_a_set_to_develop_on_has_its_schemas_and_a_part_to_refuse(name, count, schemas):

@@ -23,6 +23,20 @@ def phrase_at(tokens: Tokens, at: int, *options: str) -> int:
     return 0
 
 
+_BEFORE_MONTHS = frozenset(
+    """in from of since until till by before after during for to through except without and or between only each every
+    last next early mid late dated not vs versus than the ( , : ; / & -""".split()
+)
+_BEHIND_VERB = frozenset({"i", "we", "you", "be", "have", "not"})
+
+
+def is_may(tokens: Tokens, at: int) -> bool:
+    """Whether "may" is the month here, and no verb as in "may I see" or "people who may be called"."""
+    if word_at(tokens, at) != "may" or word_at(tokens, at + 1) in _BEHIND_VERB:
+        return False
+    return at == 0 or tokens[at].text[:1].isupper() or word_at(tokens, at - 1) in _BEFORE_MONTHS
+
+
 Span = tuple[datetime, datetime]
 
 

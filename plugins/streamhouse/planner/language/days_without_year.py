@@ -28,9 +28,11 @@ def day_without_year(tokens: tuple[Token, ...]) -> Question | None:
             continue  # "in March" is the month of each year
         said = " ".join(one.text for one in tokens[first - bound : end])
         return Question(
-            text=f"'{said}': of which year? The wish names none, and the answer must not depend on today",
+            text=(
+                f"'{said}': of which year? Name it, as in '{said} 2017': "
+                "the wish names none, and the answer must not depend on today"
+            ),
             phrase=said,
-            choices=(f"the same with its year, such as '{said} 2017'",),
         )
     return None
 

@@ -233,6 +233,7 @@ class Draft:
     ordered_at: int | None = None  # the token at which the last order of rows begins, where nothing follows it
     shown: tuple[Mention, ...] = ()  # columns that the wish begins with: "name and age of the editors who …"
     keyed: bool = False  # the keys of the things are shown beside these
+    base: str = ""  # the table whose rows are read, where the wish says so: "from ods.orders"
     openers: list[str] = field(default_factory=list)  # question words that it begins with: "which", "whose"
 
     def copied(self) -> "Draft":

@@ -109,8 +109,12 @@ def _measure(bench: Bench, figure: Figure) -> Measure:
 
 def _figures(bench: Bench) -> tuple[str, ...]:
     """What the base can be ranked by, in words that are read."""
+    return tuple(f"with the highest {name}" for name in _numbers_of(bench))
+
+
+def _numbers_of(bench: Bench) -> tuple[str, ...]:
     names = [*bench.base.measures, *(c.name for c in bench.base.columns if is_quantity(c) and adds_up(c))]
-    return tuple(f"with the highest {name.removesuffix('_cents').replace('_', ' ')}" for name in names)[:4]
+    return tuple(name.removesuffix("_cents").replace("_", " ") for name in names)[:4]
 
 
 def _of_hint(bench: Bench, figure: Figure, noun: Noun) -> Measure:
@@ -398,7 +402,8 @@ def _not_a_number(bench: Bench, figure: Figure, noun: Noun) -> Measure:
     if figure.function in {"min", "max"}:
         sized = bool(set(figure.phrase.lower().split()) & _SIZES)
         if sized and any(s.quality >= NEARLY_NAME for s in noun.head.of_kind("table")):
-            raise UnclearError(f"'{figure.phrase}': by which figure?", figure.phrase, _figures(bench))
+            choices = tuple(f"{figure.phrase} by {name}" for name in _numbers_of(bench))
+            raise UnclearError(f"'{figure.phrase}': by which figure?", figure.phrase, choices)
         times = bench.places.columns(noun, want="time")
         if times:
             placed = bench.places.column(noun, want="time")

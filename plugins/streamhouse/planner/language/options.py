@@ -44,9 +44,20 @@ ALERTS = ("alert me when", "alert me if", "alert me about", "alert when", "alert
 
 def read_options(tokens: tuple[Token, ...], draft: Draft) -> tuple[Token, ...]:
     """Write what is said of the result into a draft; the tokens that are left, in order."""
-    for rule in (_freshness, _layer, _name, _alert, _sessions):
+    for rule in (_freshness, _layer, _name, _alert, _sessions, _base):
         tokens = rule(tokens, draft)
     return tokens
+
+
+def _base(tokens: tuple[Token, ...], draft: Draft) -> tuple[Token, ...]:
+    """Read "from ods.orders", where one table is named so. At the end it stays: it may be all that names the rows."""
+    places = [at for at in range(1, len(tokens)) if tokens[at - 1].word == "from" and tokens[at].kind == "name"]
+    if len(places) != 1:
+        return tokens
+    [at] = places
+    draft.base = tokens[at].word
+    is_within = any(token.kind != "symbol" for token in tokens[at + 1 :])
+    return tokens[: at - 1] + tokens[at + 1 :] if is_within else tokens
 
 
 def _at(tokens: tuple[Token, ...], at: int, phrase: str) -> int:

@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import Any
 
 from streamhouse.planner.language.account import stands_for
+from streamhouse.planner.language.dates import is_may
 from streamhouse.planner.language.levels import NEAR, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon, Mention
 from streamhouse.planner.language.request_parts import RequestParts
@@ -26,7 +27,8 @@ _SAYS_NOTHING = frozenset(
     """a an the of in on at for from to with and as by into about because during among amongst through upon via
     that which who whom whose what where how there here i me my we us our you your it its he she they them their this
     these those ones is are was were be been being am has have had having do does did can could will would shall
-    should may might please kindly show list give tell get display find fetch return compute calculate determine see
+    should may might please pls plz kindly show list give
+    tell get display find fetch return compute calculate determine see
     know want need let's also somebody someone people but now currently presently nowadays broken
     down split grouped group""".split()
 )
@@ -59,9 +61,10 @@ def _open_runs(wish: str, found: Understood, described: list[str], lexicon: Lexi
     answer = RequestParts(found.request, used_by(found.request.block, lexicon, joined=False))
     named, other = _named(wish, answer)
     known = _SAYS_NOTHING | named | _noted(found) | _words(" ".join(described)) | options_said(found.request)
-    codes = _codes(wish)
+    codes, months = _codes(wish), _months(wish)
     is_open = [
         match.group() in codes
+        or match.start() in months
         or _asks_more(words, at)
         or (word not in known and not has_trace(words, at, answer, is_name=word in other))
         for at, (match, word) in enumerate(zip(matches, words, strict=True))
@@ -89,6 +92,12 @@ def _codes(wish: str) -> frozenset[str]:
     capitals = {match.group() for match in _WORD.finditer(wish) if match.group().isalpha() and match.group().isupper()}
     plain = {word for word in capitals if len(word) > 1 and word.lower() in _SAYS_NOTHING}
     return frozenset(plain) if wish != wish.upper() else frozenset()
+
+
+def _months(wish: str) -> frozenset[int]:
+    """Where "May" is a month, which the list of words that say nothing has as a verb."""
+    tokens = tokenize(wish)
+    return frozenset(token.start for at, token in enumerate(tokens) if is_may(tokens, at))
 
 
 def _plain(word: str) -> str:

@@ -9,6 +9,7 @@ from streamhouse.planner.language.dates import (
     Span,
     Tokens,
     day_at,
+    is_may,
     month_span,
     phrase_at,
     read_date,
@@ -391,11 +392,11 @@ def _months_of_year(tokens: Tokens, at: int) -> Found | None:
 
 
 def _month_alone(tokens: Tokens, at: int) -> Found | None:
-    opener = phrase_at(tokens, at, "in the month of", "in the months of", "during", "in", "of", "for", "every")
+    opener = phrase_at(tokens, at, "in the month of", "in the months of", "during", "in", "of", "for", "every", "from")
     months: list[int] = []
     start = at + opener
     word = word_at(tokens, start)
-    if not opener and (len(word) < 4 or tokens[at].text[:1].islower()):
+    if not opener and (not (len(word) > 3 or is_may(tokens, at)) or tokens[at].text[:1].islower()):
         return None
     while word in MONTHS and year_at(tokens, start + 1) is None:
         months.append(MONTHS[word])
@@ -405,10 +406,13 @@ def _month_alone(tokens: Tokens, at: int) -> Found | None:
         if not joined or word not in MONTHS:
             break
         start += joined
-    if not months:
+    if not months or (word_at(tokens, at + opener - 1) == "from" and word_at(tokens, start) in _GO_ON):
         return None
     text = "a month without a year is read as that month of every year"
     return Period(grain=Grain.MONTH_OF_YEAR, calendar=tuple(sorted(set(months))), assumption=text), start - at
+
+
+_GO_ON = frozenset({"on", "onward", "onwards", "to", "until", "till", "through", "up", "-"})
 
 
 def _week_of_month(tokens: Tokens, at: int) -> Found | None:

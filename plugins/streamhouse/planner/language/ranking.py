@@ -1,5 +1,6 @@
 """The best few of a wish: "top 5 stores by revenue", "which store has the most sales", "the 3 longest rides"."""
 
+import re
 from dataclasses import replace
 
 from streamhouse.planner.language.asking import read_figure, read_function
@@ -61,10 +62,9 @@ def read_best(reader: Reader) -> Best | None:
     best = Best(
         count or 1, descending, target, hint=hint, ties=count is None, certain=certain, phrase=reader.text(start)
     )
-    thing = target.text if isinstance(target, Noun) else target.phrase
     if count is None and many and (word in _UNCERTAIN or value):
         reader.draft.questions.append((f"how many of '{reader.text(start)}' do you want?", reader.text(start),
-                                       tuple(_counted_choices(reader.text(start), word, thing))))  # fmt: skip
+                                       tuple(_counted_choices(reader.text(start), word))))  # fmt: skip
     return _by(reader, best, start)
 
 
@@ -74,9 +74,13 @@ def _is_plural(words: tuple[str, ...]) -> bool:
     return bool(named) and singular(named[-1]) != named[-1]
 
 
-def _counted_choices(said: str, word: str, thing: str) -> list[str]:
-    """What may be answered to "how many": "top 5 towns", "5 most frequent towns"."""
-    return [f"{word} {n} {thing}" if said == f"{word} {thing}" else f"{n} {said}" for n in (5, 10)]
+def _counted_choices(said: str, word: str) -> list[str]:
+    """What may be answered to "how many": "top 5 towns", "5 most frequent towns", "our 5 best towns"."""
+    begin = re.search(rf"\b{re.escape(word)}\b", said, re.IGNORECASE)
+    at = begin.start() if begin else 0
+    if word == "top" and begin:
+        return [f"{said[: begin.end()]} {n}{said[begin.end() :]}" for n in (5, 10)]
+    return [f"{said[:at]}{n} {said[at:]}" for n in (5, 10)]
 
 
 def _is_number(noun: Noun, word: str) -> bool:

@@ -1,5 +1,6 @@
 """Choose the table that a wish is about: the base over which all of it has a place, at the least cost."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 from streamhouse.planner.check_repeats import repeated_sum
@@ -10,6 +11,7 @@ from streamhouse.planner.language.listed_things import check_conditions_shared, 
 from streamhouse.planner.language.mentions import mentions_of
 from streamhouse.planner.language.narrow_tables import table_with_all_rows
 from streamhouse.planner.language.place import NotPlacedError, RefusedError, UnclearError
+from streamhouse.planner.language.plain_folds import measure_of_column
 from streamhouse.planner.language.scope import ReachableTables
 from streamhouse.planner.language.shape import Shaped, shaped
 from streamhouse.planner.language.tokens import stems
@@ -32,6 +34,9 @@ class Failed:
 def resolved(draft: Draft, lexicon: Lexicon) -> Shaped | Failed:
     """The best reading of a draft, or why there is none."""
     mentions = mentions_of(draft)
+    if draft.base in lexicon.catalog.tables:
+        with suppress(NotPlacedError, RefusedError):  # "customers from ods.orders" may be rows of another table
+            return _over_or_unclear(draft.base, draft, lexicon, mentions)
     found: list[Shaped] = []
     failed: list[tuple[float, Failed]] = []
     for base in dict.fromkeys([*_bases(mentions), *_all_tables(draft, lexicon)]):
@@ -49,7 +54,9 @@ def resolved(draft: Draft, lexicon: Lexicon) -> Shaped | Failed:
     whole = _whole_of(found, failed, mentions, lexicon)
     if whole is not None:
         return whole
-    return _decided(_all_rows_first(_described_first(found, draft, lexicon), draft), lexicon)
+    return _as_good(found[0], failed, mentions, lexicon) or _decided(
+        _all_rows_first(_described_first(found, draft, lexicon), draft), lexicon
+    )
 
 
 def _all_rows_first(found: list[Shaped], draft: Draft) -> list[Shaped]:
@@ -68,6 +75,18 @@ def _columns_said(one: Failed, mentions: list[Mention]) -> int:
     if not isinstance(one.error, RefusedError):
         return 0
     return sum(any(s.table == one.base and s.quality >= WHOLE_NAME for s in m.of_kind("column")) for m in mentions)
+
+
+def _over_or_unclear(base: str, draft: Draft, lexicon: Lexicon, mentions: list[Mention]) -> Shaped | Failed:
+    """A reading over one base, or what is unclear of it.
+
+    Raises:
+        NotPlacedError, RefusedError: there is none.
+    """
+    try:
+        return _over(base, draft, lexicon, mentions)
+    except UnclearError as error:
+        return Failed(base, error)
 
 
 def _over(base: str, draft: Draft, lexicon: Lexicon, mentions: list[Mention]) -> Shaped:
@@ -153,12 +172,48 @@ def _decided(found: list[Shaped], lexicon: Lexicon) -> Shaped | Failed:
             if common is not None:
                 return common
             names = (best.bench.base.name, other.bench.base.name)
-            words = _phrase(best, other)
-            return Failed(
-                best.bench.base.name,
-                UnclearError(f"'{words}' may be about {names[0]} or {names[1]}: which one?", words, names),
-            )
+            return Failed(best.bench.base.name, _which(_phrase(best, other), names))
     return best
+
+
+def _as_good(
+    best: Shaped, failed: list[tuple[float, Failed]], mentions: list[Mention], lexicon: Lexicon
+) -> Failed | None:
+    """A question, where a number of another table has the name as well, and only how it is folded is open.
+
+    As in "weight per month", where a measure adds up the weight of one table, and another table has a weight, too.
+    """
+    base = best.bench.base.name
+    for _, other in failed:
+        said = [one for one in mentions if isinstance(other.error, UnclearError) and one.text == other.error.phrase]
+        if not said or _related(base, other.base, lexicon):
+            continue
+        is_named = any(sense.table == base for sense in said[0].of_kind("measure"))
+        near = _column_quality(said[0], other.base) - _column_quality(said[0], base)
+        lacks = _missing(mentions, lexicon, other.base) - _missing(mentions, lexicon, base)
+        if _measures_column(best, said[0]) and not is_named and near >= 0 and lacks <= 0:
+            return Failed(base, _which(said[0].text, (base, other.base)))
+    return None
+
+
+def _measures_column(best: Shaped, mention: Mention) -> bool:
+    """Whether a reading takes a measure of its table for a column that a mention names."""
+    base = best.bench.base
+    named = {one.named for one in best.block.measures if one.named}
+    return any(measure_of_column(base, s.column) in named for s in mention.of_kind("column") if s.table == base.name)
+
+
+def _column_quality(mention: Mention, table: str) -> float:
+    return max((sense.quality for sense in mention.of_kind("column") if sense.table == table), default=0.0)
+
+
+def _which(words: str, names: tuple[str, str]) -> UnclearError:
+    """The question of which table words are about; each choice leaves the words, and says the table."""
+    return UnclearError(
+        f"'{words}' may be about {names[0]} or {names[1]}: which one?",
+        words,
+        names if words in names else tuple(f"{words} from {name}" for name in names),
+    )
 
 
 def _same_name(one: Shaped, other: Shaped) -> bool:

@@ -1,6 +1,6 @@
 """Words that a reading may pass over in silence; every other word needs a rule that reads it, or is named."""
 
-from streamhouse.planner.language.dates import year_at
+from streamhouse.planner.language.dates import is_may, year_at
 from streamhouse.planner.language.draft import Noun
 from streamhouse.planner.language.periods import read_period
 from streamhouse.planner.language.reader import AUXILIARIES, DETERMINERS, Reader
@@ -61,6 +61,8 @@ def conditions_of(reader: Reader) -> int:
 def _says(reader: Reader, word: str, *, light: bool) -> bool:
     """Whether a word that is often silent says something here."""
     following = reader.word(1)
+    if word == "may":
+        return is_may(reader.tokens, reader.at)
     if word == "into" and following in {"", ".", "?", "!"}:
         return True  # "languages we translate into" are those of one direction
     if word in _ORDERS and reader.word(-1) in {"a", "an", "any", "no", "without"}:

@@ -11,8 +11,8 @@ VALUE_LIKE: Final = frozenset(
 """Of the words that mostly say nothing, those that a column may have as values."""
 
 FILLERS: Final = frozenset(
-    """a an the please me us i we you my our your want wants wanted would like need needs could can may show give
-    tell get fetch find display list return compute calculate produce build create make provide report see know
+    """a an the please pls plz me us i we you my our your want wants wanted would like need needs could can may show
+    give tell get fetch find display list return compute calculate produce build create make provide report see know
     have look want's let's lets hi hello kindly so then also all every any each some of in for to with and or that which
     who whom there it its their them they this these those be do will shall just simply only what how much many is
     are was were been being has had does did at on from by as table flow view result results output value values

@@ -42,3 +42,10 @@ def test_what_was_left_out_is_an_assumption():
         "'Hi!' says nothing of the data",
         "'Thanks a lot' says nothing of the data",
     ]
+
+
+@pytest.mark.parametrize("wish", ["loans per branch pls", "plz show loans per branch"])
+def test_short_forms_of_please_say_nothing(wish):
+    found = understand(wish, CATALOGS["library"])
+    assert found.request is not None
+    assert found.request.block == understand("loans per branch", CATALOGS["library"]).request.block
