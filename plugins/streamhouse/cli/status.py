@@ -47,8 +47,8 @@ def status(context: click.Context, flow: str | None) -> None:
     Rows that could not be read are counted: streamhouse quarantine list. The first lines name edits of files that
     wait for 'streamhouse apply', tiers that cannot be filled, lakes that cannot be kept up, and what the autopilot
     proposes. The last line names the shortcuts of the last Spark session (docs/shortcuts.md).
-    What is lost comes first: tables that are gone or older, and a state store that is. The exit code is 6 then
-    (docs/restore.md). Nothing is started for it: a line names what was not looked at.
+    What is lost comes first: tables that are gone, older or damaged, and a state store that is. The exit code is 6
+    then (docs/restore.md). Nothing is started for it: a line names what was not looked at.
     """
     app: App = context.obj
     looked = _look(app, flow)
