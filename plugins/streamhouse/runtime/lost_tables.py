@@ -133,17 +133,17 @@ def lost_tables(
         state: Its state store; None: there is none.
         desired: Flow → its plan, as the files have it, of those that matter; None: the files are read.
     """
-    known: dict[str, FlowPlan] = {}
-    with suppress(OtherVersionError):
-        known |= state.running_plans() if state is not None else {}
+    broken: dict[str, StateConflictError] = {}
+    known = state.running_plans(broken) if state is not None else {}
     plans = known
     has_data = _has_data(project)
     if has_data:
         with suppress(StreamhouseError):  # a file is wrong
             plans = {**(desired_plans(project) if desired is None else desired), **known}
+            plans = {flow: plan for flow, plan in plans.items() if flow not in broken}
+    found = SeenLosses([LostTables.of_state(flow, error) for flow, error in broken.items()])
     if not plans:
-        return SeenLosses()
-    found = SeenLosses()
+        return found
     together = None if state is None else state.stored_tables.together()
     with ExitStack() as stack:
         tiers = {table for plan in plans.values() for table in _tiers(plan)}

@@ -7,6 +7,7 @@ from typing import Self
 
 from sqlalchemy import Connection, insert, select
 
+from streamhouse.errors import StateConflictError
 from streamhouse.model.definition import Definition
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.review import Review, SwapGate
@@ -303,10 +304,18 @@ class StateStore:
         with self._database.read() as connection:
             return versions.versions(connection, flow)
 
-    def running_plans(self) -> dict[str, FlowPlan]:
-        """Flow → the plan applied last, over the names that stores hold: `plans` at `versions`, of one moment."""
+    def running_plans(self, unreadable: dict[str, StateConflictError] | None = None) -> dict[str, FlowPlan]:
+        """Flow → the plan applied last, over the names that stores hold: `plans` at `versions`, of one moment.
+
+        Args:
+            unreadable: Gets flow → error of each plan that cannot be read; None: the first such error is raised.
+
+        Raises:
+            OtherVersionError: another version of Streamhouse recorded a plan.
+            StateConflictError: a plan is damaged.
+        """
         with self._database.read() as connection:
-            return versions.running_plans(connection)
+            return versions.running_plans(connection, unreadable)
 
     # --- leases --------------------------------------------------------------------------------
 
