@@ -22,7 +22,7 @@ from streamhouse.project.desired import desired_plans
 from streamhouse.project.project import Project
 from streamhouse.runtime.cold import cold_reader
 from streamhouse.runtime.stores import warm_reader
-from streamhouse.runtime.unreadable_tables import UnreadableTable, unreadable_tables
+from streamhouse.runtime.unreadable_tables import UnreadableTable, says_nothing, unreadable_tables, why_nothing
 from streamhouse.services.layout import ServicesFolder
 from streamhouse.services.services import Services
 from streamhouse.state.damage import DamagedStateError, OtherVersionError
@@ -193,16 +193,17 @@ class _Look:
             for one in unreadable_tables(self.plan, left):
                 left.pop(one.tier, None)
                 if one.is_unseen:
-                    unseen[one.tier] = one.reason
+                    unseen[one.tier] = why_nothing(one.error)
                 else:
                     named.append(self._unreadable(one))
         if isinstance(last, NeedsSparkError):
-            unseen[Tier.COLD] = str(last)
+            unseen[Tier.COLD] = why_nothing(last)
             return named
-        return [
-            *named,
-            LostTables(self.plan.flow, LossKind.UNREADABLE, None, (), last.message, last.code, last.hint or ""),
-        ]
+        if says_nothing(last):
+            unseen.update(dict.fromkeys(left, why_nothing(last)))
+            return named
+        flow, text = self.plan.flow, last.message
+        return [*named, LostTables(flow, LossKind.UNREADABLE, None, (), text, last.code, last.hint or "")]
 
     def _unreadable(self, one: UnreadableTable) -> LostTables:
         names = (table_name(one.table),)

@@ -30,10 +30,8 @@ class UnreadableTable:
 
     @property
     def is_unseen(self) -> bool:
-        """Whether the store says nothing of the table: it is away, does not let us in, or only Spark reads it."""
-        if isinstance(self.error, UnknownFormError):
-            return False
-        return isinstance(self.error, StoreUnavailableError | LoginRefusedError | NeedsSparkError)
+        """Whether the store says nothing of the table."""
+        return says_nothing(self.error)
 
     @property
     def code(self) -> str:
@@ -48,16 +46,22 @@ class UnreadableTable:
         return self.error.message
 
     @property
-    def reason(self) -> str:
-        """Why nothing is seen of the tier."""
-        return str(self.error) if isinstance(self.error, NeedsSparkError) else f"{self.code} {self.error.message}"
-
-    @property
     def hint(self) -> str:
         """What to type."""
         if isinstance(self.error, NeedsSparkError):
             return _ODD.format(self.table)
         return self.error.hint or ""
+
+
+def says_nothing(error: StoreError | StateConflictError | NeedsSparkError) -> bool:
+    """Whether a store says nothing of tables: it is away, does not let us in, or only Spark reads it."""
+    is_away = isinstance(error, StoreUnavailableError | LoginRefusedError | NeedsSparkError)
+    return is_away and not isinstance(error, UnknownFormError)
+
+
+def why_nothing(error: StoreError | StateConflictError | NeedsSparkError) -> str:
+    """The reason for people."""
+    return str(error) if isinstance(error, NeedsSparkError) else f"{error.code} {error.message}"
 
 
 def unreadable_tables(plan: FlowPlan, stores: Mapping[Tier, Store]) -> list[UnreadableTable]:
