@@ -16,6 +16,9 @@ from streamhouse.state.instants import from_ms
 from streamhouse.state.records import PlanRevision
 from streamhouse.state.schema import plan as plans
 
+Unreadable = dict[str, StateConflictError]
+"""Flow → why its plan cannot be read."""
+
 
 def save(connection: Connection, plan: FlowPlan, now_ms: int) -> int:
     """Record `plan` as the flow's newest revision unless it already is; return its revision, from 1."""
@@ -46,9 +49,7 @@ def newest(connection: Connection, flow: str) -> tuple[int, FlowPlan] | None:
     return (row.revision, _parsed(row)) if row is not None else None
 
 
-def newest_of_all(
-    connection: Connection, unreadable: dict[str, StateConflictError] | None = None
-) -> dict[str, tuple[int, FlowPlan]]:
+def newest_of_all(connection: Connection, unreadable: Unreadable | None = None) -> dict[str, tuple[int, FlowPlan]]:
     """Flow → what `newest` gives, by name.
 
     Args:

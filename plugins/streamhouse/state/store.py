@@ -7,7 +7,6 @@ from typing import Self
 
 from sqlalchemy import Connection, insert, select
 
-from streamhouse.errors import StateConflictError
 from streamhouse.model.definition import Definition
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.review import Review, SwapGate
@@ -22,6 +21,7 @@ from streamhouse.state.instants import from_ms, to_ms
 from streamhouse.state.known_tables import KnownTables
 from streamhouse.state.metrics import Metrics
 from streamhouse.state.overview import Overview
+from streamhouse.state.plans import Unreadable
 from streamhouse.state.proposals import ProposalRecords
 from streamhouse.state.records import (
     Change,
@@ -304,16 +304,8 @@ class StateStore:
         with self._database.read() as connection:
             return versions.versions(connection, flow)
 
-    def running_plans(self, unreadable: dict[str, StateConflictError] | None = None) -> dict[str, FlowPlan]:
-        """Flow → the plan applied last, over the names that stores hold: `plans` at `versions`, of one moment.
-
-        Args:
-            unreadable: Gets flow → error of each plan that cannot be read; None: the first such error is raised.
-
-        Raises:
-            OtherVersionError: another version of Streamhouse recorded a plan.
-            StateConflictError: a plan is damaged.
-        """
+    def running_plans(self, unreadable: Unreadable | None = None) -> dict[str, FlowPlan]:
+        """`plans` over the names that stores hold, of one moment; `unreadable` as of `plans.newest_of_all`."""
         with self._database.read() as connection:
             return versions.running_plans(connection, unreadable)
 

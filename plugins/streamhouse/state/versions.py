@@ -4,7 +4,6 @@ from collections.abc import Collection, Mapping
 
 from sqlalchemy import Connection, Row, delete, insert, select, update
 
-from streamhouse.errors import StateConflictError
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.table import Table
 from streamhouse.model.types import Position
@@ -30,9 +29,7 @@ def read_versions(connection: Connection, flow: str) -> dict[str, int]:
     return {row.table_name: row.version for row in rows}
 
 
-def running_plans(
-    connection: Connection, unreadable: dict[str, StateConflictError] | None = None
-) -> dict[str, FlowPlan]:
+def running_plans(connection: Connection, unreadable: plans.Unreadable | None = None) -> dict[str, FlowPlan]:
     """Flow → its applied plan, over the names that stores hold; arguments and errors as of `plans.newest_of_all`."""
     serving = versions(connection)
     read: dict[str, dict[str, int]] = {}
