@@ -15,7 +15,6 @@ from streamhouse.model.table import Column
 from streamhouse.model.version import at_versions
 from streamhouse.project.compare import Applied, Choices, PlanComparison, compare
 from streamhouse.state.changes import Wish
-from streamhouse.state.damage import OtherVersionError
 from streamhouse.state.records import Change
 from streamhouse.state.store import StateStore
 
@@ -56,11 +55,10 @@ def begin(
 
     Raises:
         BlockedError: a person must decide first, or another flow is to be applied first. Nothing was asked.
+        OtherVersionError: another version of Streamhouse recorded the plan of the flow.
+        StateConflictError: the plan of the flow is damaged.
     """
-    try:
-        known = state.plan(plan.flow)
-    except OtherVersionError:
-        known = None
+    known = state.plan(plan.flow)
     if known is None:
         refuse_ahead(state, plan)
         state.save_plan(plan, definition=definition)

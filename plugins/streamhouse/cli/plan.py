@@ -32,7 +32,7 @@ Outcomes:
   rebuild  a new version of the table, filled from its history
   block    nothing happens until a person decides
 \b
-Exit codes: 0 nothing to do, 6 tables are lost (docs/restore.md), 10 something changes, 11 something blocks.
+Exit codes: 0 nothing to do, 6 tables are lost or damaged (docs/restore.md), 10 something changes, 11 something blocks.
 \b
 Examples:
   streamhouse plan                       # every flow

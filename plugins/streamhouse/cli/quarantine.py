@@ -31,7 +31,11 @@ Examples:
 @shared_options
 @click.pass_obj
 def list_(app: App) -> None:
-    """List the tables of rows that were kept out, with how many rows they have and why."""
+    """List the tables of rows that were kept out, with how many rows they have and why.
+
+    If a table is lost or damaged, the others are listed, and the exit code is 5.
+    """
+    from streamhouse.errors import StoreError
     from streamhouse.jobs.quarantine import applied_plans, counted, quarantine_tables
 
     tables = quarantine_tables(applied_plans(app.project))
@@ -44,6 +48,8 @@ def list_(app: App) -> None:
     else:
         headers = ("table", "flow", "kept out of", "rows", "why", "read again soon")
         app.output.table(headers, [(o.table, o.flow, o.of, o.rows, _why(o), o.waiting or None) for o in found])
+    if any(one.is_lost for one in found):
+        raise click.exceptions.Exit(StoreError.exit_code)
 
 
 @quarantine.command(

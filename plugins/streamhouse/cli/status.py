@@ -47,8 +47,8 @@ def status(context: click.Context, flow: str | None) -> None:
     Rows that could not be read are counted: streamhouse quarantine list. The first lines name edits of files that
     wait for 'streamhouse apply', tiers that cannot be filled, lakes that cannot be kept up, and what the autopilot
     proposes. The last line names the shortcuts of the last Spark session (docs/shortcuts.md).
-    What is lost comes first: tables that are gone or older, and a state store that is. The exit code is 6 then
-    (docs/restore.md). Nothing is started for it: a line names what was not looked at.
+    What is lost comes first: tables that are gone, older or damaged, and a state store that is. The exit code is 6
+    then (docs/restore.md). Nothing is started for it: a line names what was not looked at.
     """
     app: App = context.obj
     looked = _look(app, flow)
@@ -57,16 +57,27 @@ def status(context: click.Context, flow: str | None) -> None:
         context.exit(LOST)
 
 
-def _show_status(app: App, flow: str | None, looked: "_FlowReports") -> None:
+def _edits(app: App) -> "tuple[dict[str, Edit], str | None]":
+    """Flow → its edit that waits; or why none is known: the plan of some flow cannot be read."""
+    from streamhouse.errors import StateConflictError
     from streamhouse.project.edits import edits
+
+    try:
+        return edits(app.project), None
+    except StateConflictError as error:
+        return {}, f"{error.code} {error.message}"
+
+
+def _show_status(app: App, flow: str | None, looked: "_FlowReports") -> None:
     from streamhouse.project.shortcuts import noted_shortcuts
 
-    edited = edits(app.project)
+    edited, unknown_edits = _edits(app)
     shortcuts = noted_shortcuts(app.project.state_dir)
     if app.as_json:
         flows = [looked.document(s, edited.get(s.flow)) for s in looked.flows]
         applies = app.project.settings.auto_apply
-        taken = {"shortcuts": asdict(shortcuts)} if shortcuts is not None else {}
+        taken: dict[str, Any] = {"shortcuts": asdict(shortcuts)} if shortcuts is not None else {}
+        taken |= {"edits_not_looked_at": unknown_edits} if unknown_edits is not None else {}
         app.output.document({"project": app.project.root, "auto_apply": applies, "flows": flows, **taken})
         return
     if looked.lost is not None:
@@ -79,6 +90,8 @@ def _show_status(app: App, flow: str | None, looked: "_FlowReports") -> None:
         _show_all(looked, app.output)
     if looked.lost is not None:
         show_unseen(looked.lost, app.output)
+    if unknown_edits is not None:
+        app.output.line(f"edits of files were not looked at: {unknown_edits}")
     if shortcuts is not None:
         app.output.line(str(shortcuts), style="yellow" if shortcuts.off else "")
 
@@ -187,13 +200,13 @@ def _flow_report(state: "StateStore | None", flow: str) -> "FlowReport":
 
 def _waiting(state: "StateStore | None", flow: str) -> list[str]:
     """Tables of a flow that are paused, upstream first."""
-    from streamhouse.state.damage import OtherVersionError
+    from streamhouse.errors import StateConflictError
 
     if state is None:
         return []
     try:
         applied, standing = state.plan(flow), state.upstream.waiting(flow)
-    except OtherVersionError:
+    except StateConflictError:  # it is named as lost
         return []
     segments = applied[1].segments_of(standing) if applied is not None else ()
     return [name for segment in segments for name in segment.tables]
@@ -253,12 +266,12 @@ def _cells(s: "FlowReport", layers: "list[str]") -> tuple[object, ...]:
 
 
 def _waits(state: "StateStore", flow: str) -> "tuple[Wait, ...]":
-    from streamhouse.state.damage import OtherVersionError
+    from streamhouse.errors import StateConflictError
     from streamhouse.state.waits import waits_of
 
     try:
         return waits_of(state, flow)
-    except OtherVersionError:
+    except StateConflictError:  # it is named as lost
         return ()
 
 

@@ -129,5 +129,10 @@ ACCIDENTS = (
         RESTORE_IT,
         "the copy, from the first tier; not the rows that the first tier dropped",
     ),
+    Accident(
+        "a file of a lake is damaged (SH400), and there is no copy of the file",
+        "move the table's folder away; then as for a lake, or a copy in a lake, that is gone",
+        "the same",
+    ),
     Accident("nothing of this helps", REBUILD_IT, "what the sources still have"),
 )

@@ -42,7 +42,7 @@ def newest_trace(plan: FlowPlan, segment: Segment, stores: Mapping[Tier, Store])
         segment: Of it.
         stores: Tiers; tables of others are not looked at.
     """
-    written = _written(plan, segment)
+    written = written_tables(plan, segment)
     lakes = [one for one in written if one[0].tiers.target is not Tier.HOT]
     found = [_beside(plan.flow, segment, stores[Tier.HOT])] if len(lakes) < len(written) and Tier.HOT in stores else []
     found += _commits(plan, lakes, stores)
@@ -56,13 +56,13 @@ def newest_trace(plan: FlowPlan, segment: Segment, stores: Mapping[Tier, Store])
 
 def lake_tables_without(plan: FlowPlan, segment: Segment, stores: Mapping[Tier, Store], epoch: int) -> list[str]:
     """Tables of a segment whose first tier is a lake, and whose newest commit is of another epoch, or there is none."""
-    lakes = [one for one in _written(plan, segment) if one[0].tiers.target is not Tier.HOT]
+    lakes = [one for one in written_tables(plan, segment) if one[0].tiers.target is not Tier.HOT]
     commits = zip(lakes, _commits(plan, lakes, stores), strict=True)
     return [table.name for (table, _), trace in commits if trace is None or trace.epoch != epoch]
 
 
-def _written(plan: FlowPlan, segment: Segment) -> list[tuple[Table, str]]:
-    """Tables of a segment, each with the name under which it is written."""
+def written_tables(plan: FlowPlan, segment: Segment) -> list[tuple[Table, str]]:
+    """Tables of a segment, those of its quarantine too, each with the name under which it is written."""
     return [
         (table, writer_of(plan.flow, segment.name, step))
         for step in segment.steps

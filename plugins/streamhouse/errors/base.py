@@ -11,6 +11,9 @@ from streamhouse.secret import masked
 DIRECTIONS = r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 """Characters that turn around what follows, as the inside of a class of a regular expression."""
 
+_LONGEST_WORD, _LONGEST_LINE = 500, 4_000  # characters
+_LONG = re.compile(rf"(?<![^\s(=:,]')(?<=')[^'\n]{{{_LONGEST_WORD + 1},}}(?='(?!\w))|[^\s']{{{_LONGEST_WORD + 1},}}")
+_LONG_LINE = re.compile(rf".{{{_LONGEST_LINE + 1},}}")
 _UNPRINTABLE = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff{DIRECTIONS}]")
 
 
@@ -50,9 +53,9 @@ class StreamhouseError(Exception):
     retryable: ClassVar[bool] = False
 
     def __init__(self, message: str, *, at: Location | None = None, hint: str | None = None) -> None:
-        self.message = masked(printable(message))  # what a library says may have a URL with its password in it
+        self.message = _shown(message)
         self.at = at
-        self.hint = masked(printable(hint)) if hint else hint
+        self.hint = _shown(hint) if hint else hint
         super().__init__(self.message)
 
     def __str__(self) -> str:
@@ -79,6 +82,21 @@ def printable(text: str) -> str:
         ('a\\x1b[31mb', 'a\\u202eb')
     """
     return _UNPRINTABLE.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+def _shown(text: str) -> str:
+    return shortened(masked(printable(text)))  # what a library says may have a URL with its password in it
+
+
+def shortened(text: str) -> str:
+    """The text, with the middle of each very long quotation, word or line left out: a person reads the message.
+
+    Example:
+        >>> shortened(f"unknown column '{'a' * 9_000}'") == f"unknown column '{'a' * 300}… (9,000 characters)'"
+        True
+    """
+    text = _LONG.sub(lambda found: f"{found[0][:300]}… ({len(found[0]):,} characters)", text)
+    return _LONG_LINE.sub(lambda found: f"{found[0][:3_000]}… ({len(found[0]):,} characters)", text)
 
 
 def did_you_mean(name: str, known: Collection[str], otherwise: str | None = None) -> str | None:

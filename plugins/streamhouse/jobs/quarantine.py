@@ -1,10 +1,17 @@
 """Rows that were kept out of tables: how many, why, and reading dead letters again."""
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from streamhouse.errors import StreamhouseError, UnknownTableError, did_you_mean
+from streamhouse.errors import (
+    StoreError,
+    StoreUnavailableError,
+    StreamhouseError,
+    TableMissingError,
+    UnknownTableError,
+    did_you_mean,
+)
 from streamhouse.ingest.bad_rows import Letter
 from streamhouse.ingest.file_split import unpacked_row
 from streamhouse.ingest.replays import Replays
@@ -28,6 +35,7 @@ class QuarantineTable:
         reasons: Reason, or expectation → rows; None: the table cannot be read now.
         problem: Why it cannot.
         waiting: Dead letters that were asked to be read again, and were not yet.
+        is_lost: It cannot be read since it is lost or damaged: its store answers, and the table was made.
     """
 
     table: str
@@ -37,6 +45,7 @@ class QuarantineTable:
     reasons: dict[str, int] | None = field(default_factory=dict)
     problem: str = ""
     waiting: int = 0
+    is_lost: bool = False
 
     @property
     def rows(self) -> int | None:
@@ -92,7 +101,8 @@ def _counted(project: Project, asking: QueryService, one: QuarantineTable) -> Qu
         rows = asking.ask(f"SELECT {column} AS why, count(*) AS n FROM {one.table} GROUP BY {column}").rows
         waiting = len(_waiting(project, asking, one.table)) if one.kind == "dead_letters" and rows.num_rows else 0
     except StreamhouseError as error:
-        return QuarantineTable(one.table, one.kind, one.flow, one.of, None, error.message)
+        is_lost = isinstance(error, StoreError) and not isinstance(error, StoreUnavailableError | TableMissingError)
+        return replace(one, reasons=None, problem=error.message, is_lost=is_lost)
     reasons = {str(row["why"]): int(row["n"]) for row in sorted(rows.to_pylist(), key=lambda row: -row["n"])}
     return QuarantineTable(one.table, one.kind, one.flow, one.of, reasons, waiting=waiting)
 

@@ -188,7 +188,7 @@ def _refuse_forgotten(lost: Sequence[LostTables], applied: Collection[str], flow
     """Refuse where a flow never ran for all that the state store knows, and has tables all the same."""
     for one in lost:
         if one.flow not in applied and (not flows or one.flow in flows):
-            raise StateConflictError(f"{one.flow}: {one.what}", hint=one.hint)
+            raise StateConflictError(f"{one.flow}: {one.text}", hint=one.hint)
 
 
 def _of_runners(runner_rounds: Mapping[str, FlowRound]) -> Tiered:

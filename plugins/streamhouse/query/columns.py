@@ -52,11 +52,14 @@ def needed_columns(tree: exp.Query, tables: Mapping[str, Table]) -> QueriedColum
     """
     everything = {name: table.column_names for name, table in tables.items()}
     schema = _schema(tables)
+    has_stars = any(map(_reads_all, tree.find_all(exp.Star)))
     try:
-        named = _qualified(tree, schema, expand_stars=False)
         expanded = _qualified(tree, schema, expand_stars=True)
         unknown = _unknown(expanded, tables)
-        if _stars_are_plain(expanded_from=tree):
+        if unknown is None and _is_plain_star(tree):
+            return QueriedColumns(everything)
+        used = set(_used(_qualified(tree, schema, expand_stars=False), tables)) if has_stars else set[tuple[str, str]]()
+        if has_stars and _stars_are_plain(expanded_from=tree):
             expanded = pushdown_projections(expanded)
     except (SqlglotError, AssertionError):  # Spark may know it, and sqlglot not resolve it: `SELECT * … ORDER BY 1`
         return QueriedColumns(everything)
@@ -64,7 +67,7 @@ def needed_columns(tree: exp.Query, tables: Mapping[str, Table]) -> QueriedColum
         return QueriedColumns(everything, unknown)
     if any(_reads_all(star) for star in expanded.find_all(exp.Star)) or expanded.find(exp.Pivot):
         return QueriedColumns(everything)
-    used = [*_used(named, tables), *_used(expanded, tables)]
+    used.update(_used(expanded, tables))
     return QueriedColumns(
         {n: tuple(one for one in t.column_names if (n, one.lower()) in used) for n, t in tables.items()}
     )
@@ -110,6 +113,13 @@ def _is_of_own_select(column: exp.Column) -> bool:
 
 def _lower(table: Table) -> set[str]:
     return {name.lower() for name in table.column_names}
+
+
+def _is_plain_star(tree: exp.Query) -> bool:
+    """Whether a query is one SELECT of all columns of all that its FROM names."""
+    selects = list(tree.find_all(exp.Select))
+    star = tree.expressions[0] if len(selects) == 1 and selects[0] is tree and len(tree.expressions) == 1 else None
+    return isinstance(star, exp.Star) and not any(star.args.values())
 
 
 def _reads_all(star: exp.Star) -> bool:

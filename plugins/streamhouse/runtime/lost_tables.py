@@ -6,13 +6,14 @@ The same rules decide as where a flow runs (`engine/observed.py`), over those ti
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Self, cast
 
 from streamhouse.engine.loss import LossVerdict, StateRecord, hint
 from streamhouse.engine.observed import EpochKnowledge, losses, seen
 from streamhouse.engine.traces import unknown_rows_text
-from streamhouse.errors import StateConflictError, StreamhouseError, TableLostError
+from streamhouse.errors import StateConflictError, StoreError, StreamhouseError, TableLostError
 from streamhouse.model.place import is_local
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Tier
@@ -21,6 +22,7 @@ from streamhouse.project.desired import desired_plans
 from streamhouse.project.project import Project
 from streamhouse.runtime.cold import cold_reader
 from streamhouse.runtime.stores import warm_reader
+from streamhouse.runtime.unreadable_tables import UnreadableTable, says_nothing, unreadable_tables, why_nothing
 from streamhouse.services.layout import ServicesFolder
 from streamhouse.services.services import Services
 from streamhouse.state.damage import DamagedStateError, OtherVersionError
@@ -34,6 +36,21 @@ if TYPE_CHECKING:
     from streamhouse.state.store import StateStore
 
 _ANSWER_S = 3.0
+_TRIES = 2
+_FILL_AGAIN = "fill it again from the first tier: streamhouse restore {0}"
+
+
+class LossKind(StrEnum):
+    """What is lost."""
+
+    TABLES = "tables"
+    """They are gone, are other ones, or end before their record."""
+
+    STATE = "state store"
+    """It is gone, is older than the tables, is damaged, or is of another version."""
+
+    UNREADABLE = "unreadable"
+    """Tables are there, and a store cannot say what they have: a file is damaged. What is unknown counts as missing."""
 
 
 @dataclass(frozen=True)
@@ -41,24 +58,37 @@ class LostTables:
     """Something that a flow lost.
 
     Attributes:
-        tier: Of the tables; None: the state store is older than tables, or gone.
-        tables: That are lost; empty: the state store is.
-        what: Happened to them, in words; of the state store a whole sentence.
+        kind: What it is.
+        tier: Of the tables; None: the state store is lost, or it is not known which table cannot be read.
+        tables: That are lost; empty: as of `tier`.
+        what: Happened to them, in words; of every other kind than tables a whole sentence.
         code: Of the error that a command gives which needs them.
         hint: What to type.
     """
 
     flow: str
+    kind: LossKind
     tier: Tier | None
     tables: tuple[str, ...]
     what: str
     code: str
     hint: str
 
+    @classmethod
+    def of_state(cls, flow: str, error: StreamhouseError) -> Self:
+        """What the state store has of a flow cannot be read."""
+        return cls(flow, LossKind.STATE, None, (), error.message, error.code, error.hint or "")
+
+    @property
+    def text(self) -> str:
+        """What is lost, as a sentence."""
+        where = f" in the {self.tier} tier" if self.tier is not None else ""
+        return f"{', '.join(self.tables)}{where} {self.what}" if self.kind is LossKind.TABLES else self.what
+
     def __str__(self) -> str:
         """For people, with what to type."""
-        where = f" in the {self.tier} tier" if self.tier is not None else ""
-        return f"{self.flow}: {self.code} {', '.join(self.tables)}{where} {self.what}; {self.hint}".replace("  ", " ")
+        remedy = f"; {self.hint}" if self.hint else ""
+        return f"{self.flow}: {self.code} {self.text}{remedy}"
 
 
 @dataclass(frozen=True)
@@ -103,36 +133,28 @@ def lost_tables(
         state: Its state store; None: there is none.
         desired: Flow → its plan, as the files have it, of those that matter; None: the files are read.
     """
-    known: dict[str, FlowPlan] = {}
-    with suppress(OtherVersionError):
-        known |= state.running_plans() if state is not None else {}
+    broken: dict[str, StateConflictError] = {}
+    known = state.running_plans(broken) if state is not None else {}
     plans = known
     has_data = _has_data(project)
     if has_data:
         with suppress(StreamhouseError):  # a file is wrong
             plans = {**(desired_plans(project) if desired is None else desired), **known}
+            plans = {flow: plan for flow, plan in plans.items() if flow not in broken}
+    found = SeenLosses([LostTables.of_state(flow, error) for flow, error in broken.items()])
     if not plans:
-        return SeenLosses()
-    found = SeenLosses()
+        return found
     together = None if state is None else state.stored_tables.together()
     with ExitStack() as stack:
         tiers = {table for plan in plans.values() for table in _tiers(plan)}
         stores = _readable(project, tiers, found.unseen, stack, together or NoLedger())
         epochs: EpochKnowledge = _NoEpochs() if state is None else state
         for flow, plan in plans.items():
+            # Of a flow that runs, tables may have gone on since the look at its record.
+            is_at_rest = flow not in known or not isinstance(stores.get(Tier.HOT), NotedStore)
             try:
-                found.lost.extend(_sure(project, plan, stores, epochs, together))
-                # Of a flow that runs, tables may have gone on since the look at its record.
-                is_at_rest = flow not in known or not isinstance(stores.get(Tier.HOT), NotedStore)
-                if is_at_rest and not found.of([flow]).lost:
-                    found.lost.extend(_more_rows(plan, stores, epochs))
-            except DamagedStateError as error:
-                found.lost.append(LostTables(flow, None, (), error.message, error.code, error.hint or ""))
-            except NeedsSparkError as error:
-                found.unseen[Tier.COLD] = str(error)
-                with suppress(StreamhouseError):
-                    others: dict[Tier, Store] = {tier: one for tier, one in stores.items() if tier is not Tier.COLD}
-                    found.lost.extend(_of_flow(project, plan, others, epochs))
+                look = _Look(project, plan, epochs, together, is_at_rest)
+                found.lost.extend(look.losses(stores, found.unseen))
             except StreamhouseError as error:
                 found.unseen.update(dict.fromkeys(stores, f"{error.code} {error.message}"))
     return found if has_data or project.settings.fluss is not None else replace(found, unseen={})
@@ -142,56 +164,98 @@ def _tiers(plan: FlowPlan) -> set[Tier]:
     return {tier for table in plan.tables.values() for tier in table.tiers.present}
 
 
-def _sure(
-    project: Project,
-    plan: FlowPlan,
-    stores: Mapping[Tier, Store],
-    epochs: EpochKnowledge,
-    together: "KnownTogether | None",
-) -> Iterator[LostTables]:
-    """As `_of_flow`; where something is lost, by records that are read again: a table may have been dropped since."""
-    found = _of_flow(project, plan, stores, epochs)
-    first = next(found, None)
-    if first is not None and together is not None:
-        together.renew()
-        found = _of_flow(project, plan, stores, epochs)
-    elif first is not None:
-        yield first
-    yield from found
+@dataclass(frozen=True)
+class _Look:
+    """A look at what one flow lost."""
 
+    project: Project
+    plan: FlowPlan
+    epochs: EpochKnowledge
+    together: "KnownTogether | None"
+    is_at_rest: bool
 
-def _of_flow(
-    project: Project, plan: FlowPlan, stores: Mapping[Tier, Store], epochs: EpochKnowledge
-) -> Iterator[LostTables]:
-    flow, readable = plan.flow, {table.name: table for table in plan.readable}
-    for loss in losses(plan, stores, epochs, project.state_dir / "checkpoints"):
-        tiers: list[Tier | None] = [*dict.fromkeys(readable[name].tiers.target for name in loss.tables)]
-        for tier in tiers or [None]:
-            names = tuple(table_name(n) for n in loss.tables if readable[n].tiers.target is tier)
-            what = loss.what if loss.tables else loss.text
-            yield LostTables(flow, tier, names, what, StateConflictError.code, loss.hint)
-    for table in plan.tables.values():
-        for tier in (one for one in table.tiers.present[1:] if one in stores):
-            lake = cast("LakeStore", stores[tier])
-            if (lost := lost_copy_as(lake, table.replica, table.tiers.target)) is not None:
-                typed = f"fill it again from the first tier: streamhouse restore {flow}"
-                yield LostTables(flow, tier, (table_name(table.name),), lost, TableLostError.code, typed)
+    def losses(self, stores: Mapping[Tier, Store], unseen: dict[Tier, str]) -> list[LostTables]:
+        """What is lost; a tier with a table that cannot be read is left out, and the table is named.
 
+        Args:
+            stores: The tiers that can be looked at.
+            unseen: Gets each tier that says nothing, and why.
+        """
+        left, named = dict(stores), list[LostTables]()
+        last: StoreError | StateConflictError | NeedsSparkError
+        for _ in range(_TRIES + len(left)):  # a flow that runs may change a table during the look
+            try:
+                return [*named, *self._found(left)]
+            except (DamagedStateError, OtherVersionError) as error:
+                return [*named, LostTables.of_state(self.plan.flow, error)]
+            except (StoreError, StateConflictError, NeedsSparkError) as error:
+                last = error
+            for one in unreadable_tables(self.plan, left):
+                left.pop(one.tier, None)
+                if one.is_unseen:
+                    unseen[one.tier] = why_nothing(one.error)
+                else:
+                    named.append(self._unreadable(one))
+        if isinstance(last, NeedsSparkError):
+            unseen[Tier.COLD] = why_nothing(last)
+            return named
+        if says_nothing(last):
+            unseen.update(dict.fromkeys(left, why_nothing(last)))
+            return named
+        flow, text = self.plan.flow, last.message
+        return [*named, LostTables(flow, LossKind.UNREADABLE, None, (), text, last.code, last.hint or "")]
 
-def _more_rows(plan: FlowPlan, stores: Mapping[Tier, Store], epochs: EpochKnowledge) -> Iterator[LostTables]:
-    """Tables of a flow that does not run, with rows of which the state store knows nothing."""
-    for segment in plan.segments:
-        found = seen(plan, segment, stores, epochs)
-        if found.more and found.recorded is not StateRecord.IN_HAND:
-            names = ", ".join(table_name(name) for name in found.more)
-            if found.recorded is StateRecord.NOTHING:
-                what = f"{unknown_rows_text(names)}: it was lost"
-            else:
-                what = (
-                    f"{names} has more rows than the flow left: the state store is an older one, or others wrote them"
-                )
-            typed = hint(plan.flow, LossVerdict.LEAVE)
-            yield LostTables(plan.flow, None, (), what, StateConflictError.code, typed)
+    def _unreadable(self, one: UnreadableTable) -> LostTables:
+        names = (table_name(one.table),)
+        return LostTables(self.plan.flow, LossKind.UNREADABLE, one.tier, names, one.text, one.code, one.hint)
+
+    def _found(self, stores: Mapping[Tier, Store]) -> list[LostTables]:
+        found = list(self._sure(stores))
+        return found if found or not self.is_at_rest else list(self._more_rows(stores))
+
+    def _sure(self, stores: Mapping[Tier, Store]) -> Iterator[LostTables]:
+        """As `_of_tables`; where something is lost, by records that are read again: a table may have been dropped."""
+        found = self._of_tables(stores)
+        first = next(found, None)
+        if first is not None and self.together is not None:
+            self.together.renew()
+            found = self._of_tables(stores)
+        elif first is not None:
+            yield first
+        yield from found
+
+    def _of_tables(self, stores: Mapping[Tier, Store]) -> Iterator[LostTables]:
+        plan, flow = self.plan, self.plan.flow
+        readable = {table.name: table for table in plan.readable}
+        for loss in losses(plan, stores, self.epochs, self.project.state_dir / "checkpoints"):
+            if not loss.tables:
+                yield LostTables(flow, LossKind.STATE, None, (), loss.text, StateConflictError.code, loss.hint)
+            for tier in dict.fromkeys(readable[name].tiers.target for name in loss.tables):
+                names = tuple(table_name(n) for n in loss.tables if readable[n].tiers.target is tier)
+                yield LostTables(flow, LossKind.TABLES, tier, names, loss.what, StateConflictError.code, loss.hint)
+        for table in plan.tables.values():
+            for tier in (one for one in table.tiers.present[1:] if one in stores):
+                lake = cast("LakeStore", stores[tier])
+                if (lost := lost_copy_as(lake, table.replica, table.tiers.target)) is not None:
+                    names, typed = (table_name(table.name),), _FILL_AGAIN.format(flow)
+                    yield LostTables(flow, LossKind.TABLES, tier, names, lost, TableLostError.code, typed)
+
+    def _more_rows(self, stores: Mapping[Tier, Store]) -> Iterator[LostTables]:
+        """Tables of a flow that does not run, with rows of which the state store knows nothing."""
+        plan = self.plan
+        for segment in plan.segments:
+            found = seen(plan, segment, stores, self.epochs)
+            if found.more and found.recorded is not StateRecord.IN_HAND:
+                names = ", ".join(table_name(name) for name in found.more)
+                if found.recorded is StateRecord.NOTHING:
+                    what = f"{unknown_rows_text(names)}: it was lost"
+                else:
+                    what = (
+                        f"{names} has more rows than the flow left: the state store is an older one, or others wrote "
+                        "them"
+                    )
+                typed = hint(plan.flow, LossVerdict.LEAVE)
+                yield LostTables(plan.flow, LossKind.STATE, None, (), what, StateConflictError.code, typed)
 
 
 def _has_data(project: Project) -> bool:

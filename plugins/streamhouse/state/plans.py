@@ -8,12 +8,16 @@ from functools import lru_cache
 from pydantic import ValidationError
 from sqlalchemy import Connection, Row, Select, func, insert, select
 
+from streamhouse.errors import StateConflictError
 from streamhouse.model.plan import FlowPlan, fingerprint_of
 from streamhouse.model.types import Tier
 from streamhouse.state.damage import OtherVersionError, damaged, parsing
 from streamhouse.state.instants import from_ms
 from streamhouse.state.records import PlanRevision
 from streamhouse.state.schema import plan as plans
+
+Unreadable = dict[str, StateConflictError]
+"""Flow → why its plan cannot be read."""
 
 
 def save(connection: Connection, plan: FlowPlan, now_ms: int) -> int:
@@ -45,12 +49,29 @@ def newest(connection: Connection, flow: str) -> tuple[int, FlowPlan] | None:
     return (row.revision, _parsed(row)) if row is not None else None
 
 
-def newest_of_all(connection: Connection) -> dict[str, tuple[int, FlowPlan]]:
-    """Flow → what `newest` gives, by name."""
+def newest_of_all(connection: Connection, unreadable: Unreadable | None = None) -> dict[str, tuple[int, FlowPlan]]:
+    """Flow → what `newest` gives, by name.
+
+    Args:
+        connection: To the state store.
+        unreadable: Gets flow → error of each plan that cannot be read; None: the first such error is raised.
+
+    Raises:
+        OtherVersionError: as `newest`.
+        StateConflictError: as `newest`.
+    """
     last = select(plans.c.flow, func.max(plans.c.revision).label("revision")).group_by(plans.c.flow).subquery()
     joined = plans.join(last, (plans.c.flow == last.c.flow) & (plans.c.revision == last.c.revision))
     rows = connection.execute(select(plans).select_from(joined).order_by(plans.c.flow))
-    return {row.flow: (row.revision, _parsed(row)) for row in rows}
+    found: dict[str, tuple[int, FlowPlan]] = {}
+    for row in rows:
+        try:
+            found[row.flow] = row.revision, _parsed(row)
+        except StateConflictError as error:
+            if unreadable is None:
+                raise
+            unreadable[row.flow] = error
+    return found
 
 
 def at_revision(connection: Connection, flow: str, revision: int) -> FlowPlan | None:

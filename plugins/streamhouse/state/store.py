@@ -21,6 +21,7 @@ from streamhouse.state.instants import from_ms, to_ms
 from streamhouse.state.known_tables import KnownTables
 from streamhouse.state.metrics import Metrics
 from streamhouse.state.overview import Overview
+from streamhouse.state.plans import Unreadable
 from streamhouse.state.proposals import ProposalRecords
 from streamhouse.state.records import (
     Change,
@@ -303,10 +304,10 @@ class StateStore:
         with self._database.read() as connection:
             return versions.versions(connection, flow)
 
-    def running_plans(self) -> dict[str, FlowPlan]:
-        """Flow → the plan applied last, over the names that stores hold: `plans` at `versions`, of one moment."""
+    def running_plans(self, unreadable: Unreadable | None = None) -> dict[str, FlowPlan]:
+        """`plans` over the names that stores hold, of one moment; `unreadable` as of `plans.newest_of_all`."""
         with self._database.read() as connection:
-            return versions.running_plans(connection)
+            return versions.running_plans(connection, unreadable)
 
     # --- leases --------------------------------------------------------------------------------
 

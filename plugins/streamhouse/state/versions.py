@@ -29,13 +29,13 @@ def read_versions(connection: Connection, flow: str) -> dict[str, int]:
     return {row.table_name: row.version for row in rows}
 
 
-def running_plans(connection: Connection) -> dict[str, FlowPlan]:
-    """Flow → its applied plan, over the names that stores hold."""
+def running_plans(connection: Connection, unreadable: plans.Unreadable | None = None) -> dict[str, FlowPlan]:
+    """Flow → its applied plan, over the names that stores hold; arguments and errors as of `plans.newest_of_all`."""
     serving = versions(connection)
     read: dict[str, dict[str, int]] = {}
     for row in connection.execute(select(read_version)):
         read.setdefault(row.flow, {})[row.table_name] = row.version
-    applied = plans.newest_of_all(connection)
+    applied = plans.newest_of_all(connection, unreadable)
     return {flow: at_versions(plan, serving | read.get(flow, {})) for flow, (_, plan) in applied.items()}
 
 

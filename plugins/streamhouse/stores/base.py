@@ -224,6 +224,10 @@ class NeedsSparkError(Exception):
     """A reader that does without Spark cannot read a table, or not quickly; the text says why."""
 
 
+class UnknownFormError(NeedsSparkError):
+    """The reader does not understand a file of the table: it is damaged, or of a form that only Spark knows."""
+
+
 class LakeStore(Store, Protocol):
     """A store whose commits are snapshots that carry properties: warm and cold."""
 

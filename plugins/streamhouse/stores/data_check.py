@@ -13,6 +13,7 @@ pages are neither written nor verified by Paimon's engine, nor verified by PyIce
 def remedy(tier: Tier) -> str:
     """What to do about a damaged file of a lake, for the hint of an error."""
     return (
-        f"bring the file back from a copy of the {tier} tier; without one, fill the table again: streamhouse tier FLOW "
-        "--refill where it is a copy, streamhouse restore where it is the first tier"
+        f"bring the file back from a copy of the {tier} tier; without one, move the table's folder away, and fill it "
+        "again: streamhouse tier FLOW --refill where it is a copy, streamhouse restore FLOW --from-sources where it is "
+        "the first tier"
     )

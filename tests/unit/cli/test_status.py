@@ -18,7 +18,7 @@ from streamhouse.model.upstream import Decision, UpstreamEvent, Values, Verdict
 from streamhouse.project.desired import desired_plan
 from streamhouse.project.project import Project
 from streamhouse.runtime.owner import this_owner
-from streamhouse.state.damage import DamagedStateError
+from streamhouse.state.damage import DamagedStateError, OtherVersionError
 from streamhouse.state.records import EpochRecord, Owner, RunnerState
 from streamhouse.state.runners import WantedState
 from streamhouse.state.upstream import EventStatus
@@ -198,18 +198,38 @@ def test_a_damaged_plan_is_no_plan_of_another_version(project, state, capsys):
     rewritten(project, plan.model_dump_json().replace("orders", "orderz"), plan.fingerprint)
     for words in (["status"], ["status", "orders"], ["plan"]):
         assert main(words) == 6
-        told = capsys.readouterr()
-        assert "SH504 the state store is damaged: revision 1 of flow 'orders'" in told.err, told
-        assert "another version" not in told.out + told.err
+        told = " ".join("".join(capsys.readouterr()).split())
+        assert "SH504 the state store is damaged: revision 1 of flow 'orders'" in told
+        assert "another version" not in told
     with pytest.raises(DamagedStateError):
         begin(state, plan, "ann")
 
 
-def test_a_plan_of_another_version_is_not_damaged(project, state, capsys):
-    state.save_plan(desired_plan(project, "orders"))
+def test_a_plan_of_another_version_hides_no_other_flow(project, state, capsys):
+    plan = desired_plan(project, "orders")
+    state.save_plan(plan)
     rewritten(project, '{"flow": 1}', fingerprint_of('{"flow": 1}'))
+    state.save_plan(plan.model_copy(update={"flow": "others"}))
+    named = "orders: SH504 revision 1 of flow 'orders' was recorded by another version"
+    assert main(["status"]) == 6
+    told = " ".join(capsys.readouterr().out.split())
+    assert named in told
+    assert "orders stopped" in told
+    assert "others stopped" in told
+    assert "edits of files were not looked at: SH504 revision 1" in told
     assert main(["status", "orders"]) == 6
-    assert "SH504 revision 1 of flow 'orders' was recorded by another version" in capsys.readouterr().err
+    assert named in " ".join(capsys.readouterr().out.split())
+    assert main(["status", "others"]) == 0
+    assert named not in " ".join(capsys.readouterr().out.split())
+    assert main(["status", "--json"]) == 6
+    document = json.loads(capsys.readouterr().out)
+    assert [(one["flow"], [lost["kind"] for lost in one["lost"]]) for one in document["flows"]] == [
+        ("orders", ["state store"]),
+        ("others", []),
+    ]
+    assert "another version" in document["edits_not_looked_at"]
+    with pytest.raises(OtherVersionError):
+        begin(state, plan, "ann")
 
 
 def test_a_damaged_record_of_an_epoch_is_a_loss_beside_the_others(project, state, capsys):

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
+from sqlglot.optimizer.qualify import qualify
 
 from streamhouse.errors import QueryRefusedError
 from streamhouse.model.table import Column, Table
@@ -241,6 +242,20 @@ def test_counting_reads_the_cheapest_column() -> None:
     assert smallest_column(SALES) == "at"
     assert smallest_column(OLD) == "n"
     assert smallest_column(table("ods.words", {"w": "string"}, hot="1h")) == "w"
+
+
+@pytest.mark.parametrize("columns", ["id", "*", "count(*)"])
+def test_a_query_with_many_conditions_is_resolved_once(monkeypatch, columns):
+    calls = []
+
+    def counted(*arguments, **options):
+        calls.append(options)
+        return qualify(*arguments, **options)
+
+    monkeypatch.setattr("streamhouse.query.columns.qualify", counted)
+    conditions = " OR ".join(f"id = {number}" for number in range(50))
+    parse_query(f"SELECT {columns} FROM ods.products WHERE {conditions}", CATALOG)
+    assert len(calls) == 1
 
 
 def test_a_star_ordered_by_number_needs_everything():

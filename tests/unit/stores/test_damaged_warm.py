@@ -220,3 +220,14 @@ def test_a_snapshot_that_a_kill_left_without_a_record_is_recorded_by_the_repeate
     assert (place(tmp_path, table) / CHECKSUMS / name).exists()
     assert store.read_state(table).num_rows == 2 * rows.num_rows
     assert commits.tagged_snapshots(store._handle(table.name))
+
+
+@pytest.mark.parametrize("part", ["schema/schema-0", f"snapshot/snapshot-{EPOCHS}", "snapshot/LATEST"])
+def test_a_damaged_table_can_be_dropped_and_made_again(tmp_path, part):
+    table = filled(tmp_path, "keyed")
+    (place(tmp_path, table) / part).write_bytes(b"")
+    store = PaimonStore(tmp_path / "warm", tmp_path / "locks")
+    store.drop(table.name)
+    assert not place(tmp_path, table).exists()
+    store.create(table)
+    assert store.read_state(table).num_rows == 0

@@ -11,7 +11,7 @@ from streamhouse.model.table import Column, Table
 from streamhouse.project.project import Project
 from streamhouse.project.settings import Settings
 from streamhouse.runtime.cold import cold_reader
-from streamhouse.stores.base import NeedsSparkError
+from streamhouse.stores.base import NeedsSparkError, UnknownFormError
 from streamhouse.stores.iceberg import data_files
 from streamhouse.stores.iceberg.file_io import file_io
 from streamhouse.stores.iceberg.light_failures import left_to_spark
@@ -90,7 +90,7 @@ S3 = "When reading information for key 'k' in bucket 'lake': AWS Error {} during
         (OSError(S3.format("NO_SUCH_BUCKET", "no")), StoreError, "bucket"),
         (FileNotFoundError("Cannot open file, does not exist: s3://lake/k"), StoreError, "upkeep removed it"),
         (OSError(S3.format("NETWORK_CONNECTION", "curlCode: 60, SSL peer certificate")), NeedsSparkError, "curlCode"),
-        (ValueError("odd hush\nmore"), NeedsSparkError, r"odd \*\*\*$"),
+        (ValueError("odd hush\nmore"), UnknownFormError, r"odd \*\*\*$"),
     ],
 )
 def test_what_is_read_through_is_translated(said, raised, shown):

@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from streamhouse.errors import MissingPackageError, StreamhouseError
 from streamhouse.ingest.folders import data_folders
@@ -62,13 +62,14 @@ class ColumnCache:
             return self._discovered(source)
         file = self.folder / f"{self.key(source)}.json"
         try:
-            return _COLUMNS.validate_json(file.read_bytes())
-        except (OSError, ValidationError):
+            return _checked(file.read_bytes())
+        except (OSError, ValueError):
             columns = self._discovered(source)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             temporary = file.with_suffix(".new")
-            temporary.write_bytes(_COLUMNS.dump_json(columns))
+            text = _COLUMNS.dump_json(columns)
+            temporary.write_bytes(_sum(text) + text)
             temporary.replace(file)  # another process may do the same
         except OSError:
             pass  # a folder that cannot be written makes the next run slower, not wrong
@@ -125,6 +126,22 @@ class ColumnCache:
         except (OSError, ValueError, NotImplementedError):
             return []  # no path at all: a topic, an expression
         return [path]
+
+
+def _sum(text: bytes) -> bytes:
+    return f"{sha256(text).hexdigest()}\n".encode()
+
+
+def _checked(content: bytes) -> tuple[Column, ...]:
+    """The columns of a file.
+
+    Raises:
+        ValueError: it is damaged: a flipped bit would be another column.
+    """
+    first, _, text = content.partition(b"\n")
+    if first + b"\n" != _sum(text):
+        raise ValueError("the file is not as it was written")
+    return _COLUMNS.validate_json(text)
 
 
 @cache

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from streamhouse.errors import StoreError, StoreUnavailableError, StreamhouseError
-from streamhouse.stores.base import NeedsSparkError
+from streamhouse.stores.base import NeedsSparkError, UnknownFormError
 
 if TYPE_CHECKING:
     from pyiceberg.exceptions import RESTError
@@ -41,6 +41,7 @@ def left_to_spark(name: str, secrets: Sequence[str] = ()) -> Iterator[None]:
     Raises:
         StoreUnavailableError: the catalog or the object store does not answer.
         StoreError: one of them refuses us; a bucket or a file is not there.
+        UnknownFormError: Python stumbles over what a file says: it may be damaged.
         NeedsSparkError: anything else: Spark can read it, or says what is wrong.
     """
     from pyiceberg.exceptions import RESTError
@@ -59,7 +60,7 @@ def left_to_spark(name: str, secrets: Sequence[str] = ()) -> Iterator[None]:
     except (StreamhouseError, NeedsSparkError):
         raise
     except Exception as error:  # also whatever Python stumbles over in files that are damaged
-        raise NeedsSparkError(f"what PyIceberg says: {_shown(error, secrets)}") from error
+        raise UnknownFormError(f"what PyIceberg says: {_shown(error, secrets)}") from error
 
 
 def no_bucket(name: str) -> StoreError:

@@ -5,18 +5,22 @@ So `snapshots` gives the same history for a table that is read here and for one 
 
 # ruff: noqa: D102, N802  names and meaning are Iceberg's
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from streamhouse.stores.base import NeedsSparkError
+from streamhouse.errors import StoreError
+from streamhouse.stores.base import UnknownFormError
+from streamhouse.stores.iceberg.checksums import prove
 
 if TYPE_CHECKING:
     from pyiceberg.table.metadata import TableMetadata
     from pyiceberg.table.snapshots import Snapshot
 
 _METADATA, _HINT = "metadata", "version-hint.text"
+_VERSION = re.compile(r"v([0-9]+)(\.gz)?\.metadata\.json(\.gz)?")
 
 
 class CommitSummary(dict[str, str]):
@@ -80,25 +84,44 @@ class CommitHistory:
 def newest(folder: Path) -> Path | None:
     """The newest metadata of a table that a Hadoop catalog has in a folder; None: there is no table.
 
+    A version hint that is gone or damaged is found out again from the names of the files, as Iceberg's Java does it.
+
     Raises:
-        NeedsSparkError: it is not where that catalog puts it.
+        UnknownFormError: it is not where that catalog puts it.
     """
-    hint = folder / _METADATA / _HINT
-    try:
-        version = int(hint.read_text())
-    except FileNotFoundError:
-        if (folder / _METADATA).is_dir():
-            raise NeedsSparkError("the table has no version hint") from None
+    version = _hinted(folder / _METADATA / _HINT) or _listed(folder / _METADATA)
+    if version is None:
         return None
-    except ValueError as error:
-        raise NeedsSparkError("the table's version hint is no number") from error
     # A commit renames its file first, and writes the hint then.
     while _file(folder, version + 1).exists():
         version += 1
     found = _file(folder, version)
     if not found.exists():
-        raise NeedsSparkError("the table's metadata is not where its version hint says")
+        raise UnknownFormError("the table's metadata is not where its version hint says")
     return found
+
+
+def _hinted(hint: Path) -> int | None:
+    try:
+        prove(hint)
+        return int(hint.read_text())
+    except (FileNotFoundError, NotADirectoryError, ValueError, StoreError):
+        return None
+
+
+def _listed(metadata: Path) -> int | None:
+    """The newest version of which there is a file; None: there is none.
+
+    Raises:
+        UnknownFormError: its file is packed.
+    """
+    names = [name for file in metadata.glob("v*") if (name := _VERSION.fullmatch(file.name))]
+    if not names:
+        return None
+    newest_name = max(names, key=lambda name: int(name[1]))
+    if newest_name[2] or newest_name[3]:
+        raise UnknownFormError("the table's metadata is packed")
+    return int(newest_name[1])
 
 
 def _file(folder: Path, version: int) -> Path:

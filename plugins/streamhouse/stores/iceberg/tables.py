@@ -89,7 +89,7 @@ class FolderTables:
 
     def names(self) -> list[str]:
         """See `Tables`."""
-        found = (hint.parent.parent for hint in self.warehouse.glob("*/*/metadata/version-hint.text"))
+        found = {file.parent.parent for file in self.warehouse.glob("*/*/metadata/*.metadata.json*")}
         return sorted(f"{folder.parent.name}.{folder.name}" for folder in found)
 
 

@@ -140,8 +140,8 @@ class PaimonStore:
         from pypaimon.common.identifier import Identifier
 
         with self._locks.hold(self.tier, name), translated("dropping", name):
-            self._catalog.drop_table(name, True)
-            # Of a table that lost its schemas nothing is dropped: what is left would pass for the next one's.
+            # pypaimon reads the schemas first, and drops nothing where they are gone or damaged: what is left would
+            # pass for the next table's.
             path = self._catalog.get_table_path(Identifier.from_string(name))
             if self._catalog.file_io.exists(path):
                 self._catalog.file_io.delete(path, True)

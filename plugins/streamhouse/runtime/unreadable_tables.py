@@ -1,0 +1,112 @@
+"""Tables of a flow that are there, and of which a store cannot say what they have: a file is damaged, for example."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from streamhouse.engine.traces import written_tables
+from streamhouse.errors import LoginRefusedError, StateConflictError, StoreError, StoreUnavailableError
+from streamhouse.model.plan import FlowPlan
+from streamhouse.model.table import Table
+from streamhouse.model.types import Tier
+from streamhouse.stores.base import LakeStore, NeedsSparkError, Store, UnknownFormError
+from streamhouse.stores.mark import again
+
+_ODD = "see what Spark says of it: streamhouse query 'SELECT count(*) FROM {0}' --engine spark"
+
+
+@dataclass(frozen=True)
+class UnreadableTable:
+    """A table that was looked at in vain.
+
+    Attributes:
+        table: As the store calls it.
+        error: What the store says.
+    """
+
+    table: str
+    tier: Tier
+    error: StoreError | StateConflictError | NeedsSparkError
+
+    @property
+    def is_unseen(self) -> bool:
+        """Whether the store says nothing of the table."""
+        return says_nothing(self.error)
+
+    @property
+    def code(self) -> str:
+        """Of the error that a command gives which needs the table."""
+        return StoreError.code if isinstance(self.error, NeedsSparkError) else self.error.code
+
+    @property
+    def text(self) -> str:
+        """What is wrong, as a sentence that names the table or its file."""
+        if isinstance(self.error, NeedsSparkError):
+            return f"{self.table} in the {self.tier} tier cannot be read: {self.error}"
+        return self.error.message
+
+    @property
+    def hint(self) -> str:
+        """What to type."""
+        if isinstance(self.error, NeedsSparkError):
+            return _ODD.format(self.table)
+        return self.error.hint or ""
+
+
+def says_nothing(error: StoreError | StateConflictError | NeedsSparkError) -> bool:
+    """Whether a store says nothing of tables: it is away, does not let us in, or only Spark reads it."""
+    is_away = isinstance(error, StoreUnavailableError | LoginRefusedError | NeedsSparkError)
+    return is_away and not isinstance(error, UnknownFormError)
+
+
+def why_nothing(error: StoreError | StateConflictError | NeedsSparkError) -> str:
+    """The reason for people."""
+    return str(error) if isinstance(error, NeedsSparkError) else f"{error.code} {error.message}"
+
+
+def unreadable_tables(plan: FlowPlan, stores: Mapping[Tier, Store]) -> list[UnreadableTable]:
+    """Ask each table of a flow for all that a look for losses needs, one by one.
+
+    Args:
+        plan: Over the names that stores hold.
+        stores: Tiers; tables of others are not asked.
+    """
+    found: dict[tuple[str, Tier], UnreadableTable] = {}
+    for table, tier, writer in _asked(plan):
+        place = (table.name, tier)
+        if tier in stores and place not in found and (error := _error_of(stores[tier], table, writer)) is not None:
+            found[place] = UnreadableTable(table.name, tier, error)
+    return list(found.values())
+
+
+def _asked(plan: FlowPlan) -> Iterator[tuple[Table, Tier, str | None]]:
+    """Table as a store has it, tier, and the writer whose newest commit matters; None: no one's does."""
+    written = [one for segment in plan.segments for one in written_tables(plan, segment)]
+    known = {table.name for table, _ in written}
+    first: list[tuple[Table, str | None]] = [*written, *((one, None) for one in plan.readable if one.name not in known)]
+    for table, writer in first:
+        yield table, table.tiers.target, writer
+    for table in plan.tables.values():
+        for tier in table.tiers.present[1:]:
+            yield table.replica, tier, None
+
+
+def _error_of(
+    store: Store, table: Table, writer: str | None
+) -> StoreError | StateConflictError | NeedsSparkError | None:
+    try:
+        if store.identity(table.name) is None:
+            return None
+        store.columns(table.name)
+        store.end(table)
+        if store.tier is not Tier.HOT:
+            lake = cast("LakeStore", store)
+            if writer is not None:
+                lake.last_commit(table, writer)
+            elif store.tier is not table.tiers.target:
+                again(lake, table, table.tiers.target)
+            else:
+                lake.snapshot_properties(table)
+    except (StoreError, StateConflictError, NeedsSparkError) as error:
+        return error
+    return None

@@ -1,0 +1,199 @@
+"""A damaged file of a lake at rest: `plan` and `status` name the table that it belongs to, and end with 6."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from streamhouse.cli.main import main
+from streamhouse.engine.note import Note
+from streamhouse.engine.traces import writer_of
+from streamhouse.errors import StoreError, StoreUnavailableError
+from streamhouse.model.types import Tier
+from streamhouse.project.desired import desired_plans
+from streamhouse.project.project import Project
+from streamhouse.runtime.lost_tables import LossKind, lost_tables
+from streamhouse.runtime.owner import this_owner
+from streamhouse.state.records import EpochRecord
+from streamhouse.stores.arrow import arrow_schema
+from streamhouse.stores.base import EPOCH, WRITER, Changes, WriteContext
+from streamhouse.stores.iceberg import checksums
+from streamhouse.stores.paimon import PaimonStore
+from streamhouse.stores.paimon.light import PaimonReader
+from tests.damage import DAMAGES, damaged, kinds
+
+pytestmark = pytest.mark.proof
+
+COLUMNS = "{id: bigint, v: bigint}"
+KEEP = f"/* ---\naction: keep\nstep: ingest\ninputs: {{rows: {COLUMNS}}}\n--- */\nSELECT id, v FROM rows\n"
+FLOWS = {
+    "f": f"""\
+flow: f
+sources: {{orders: {{files: {{path: data/*.csv, columns: {COLUMNS}}}}}}}
+steps:
+  - {{use: keep, reads: {{rows: orders}}, writes: ods.warm}}
+tables: {{ods.warm: {{tiers: {{warm: 30d}}}}}}
+""",
+    "g": f"""\
+flow: g
+sources: {{orders: {{files: {{path: data/*.csv, columns: {COLUMNS}}}}}}}
+steps:
+  - {{use: keep, reads: {{rows: orders}}, writes: ods.cold}}
+tables: {{ods.cold: {{tiers: {{cold: forever}}}}}}
+""",
+}
+EPOCHS = 3
+TTL = timedelta(minutes=1)
+
+
+def cold_table(warehouse: Path, name: str, epochs):
+    """As Iceberg's Java makes it in a folder, by PyIceberg's catalog in memory."""
+    from pyiceberg.catalog.memory import InMemoryCatalog
+
+    layer, own = name.split(".")
+    catalog = InMemoryCatalog("cold", warehouse=str(warehouse))
+    catalog.create_namespace(layer)
+    schema = pa.schema([("id", pa.int64()), ("v", pa.int64())])
+    place = warehouse / layer / own
+    table = catalog.create_table(name, schema, location=str(place), properties={"format-version": "2"})
+    for properties in epochs:
+        table.append(pa.table({"id": [1], "v": [2]}, schema=schema), snapshot_properties=properties)
+    newest = Path(table.metadata_location.removeprefix("file://"))
+    newest.rename(place / "metadata" / "v1.metadata.json")
+    for older in set(place.glob("metadata/0*.json")):
+        older.unlink()
+    (place / "metadata" / "version-hint.text").write_text("1")
+    for file in [one for one in place.rglob("*") if one.is_file()]:
+        checksums.record(file)
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    root = tmp_path_factory.mktemp("damaged")
+    files = {"actions/keep.sql": KEEP, "data/a.csv": "id,v\n1,2\n", "streamhouse.yaml": "{}\n"}
+    files |= {f"flows/{name}.yaml": text for name, text in FLOWS.items()}
+    for name, text in files.items():
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_text(text)
+    project = Project.at(root)
+    with project.state() as state:
+        for flow, plan in desired_plans(project).items():
+            state.save_plan(plan)
+            lease = state.acquire(flow, this_owner(), TTL, datetime.now(UTC))
+            [segment] = plan.segments
+            [table] = segment.tables.values()
+            writer = writer_of(flow, segment.name, segment.steps[0])
+            notes = [
+                Note(epoch, epoch - 1 if epoch else None, epoch, plan.fingerprint).properties()
+                for epoch in range(EPOCHS)
+            ]
+            if flow == "f":
+                store = PaimonStore(project.warm, project.state_dir / "locks", ledger=state.stored_tables)
+                store.create(table)
+                for epoch, properties in enumerate(notes):
+                    rows = pa.Table.from_pylist([{"id": epoch, "v": 1}], arrow_schema(table.columns))
+                    store.write(table, Changes(rows), WriteContext(writer, epoch, properties=properties))
+            else:
+                ids = [{WRITER: writer, EPOCH: str(epoch), **one} for epoch, one in enumerate(notes)]
+                cold_table(Path(project.cold), table.name, ids)
+            for epoch in range(EPOCHS):
+                state.begin_epoch(lease, segment.name, epoch, epoch, datetime.now(UTC))
+                ends = {table.name: {"snapshot": epoch + 1}}
+                state.finish_epoch(
+                    lease, EpochRecord(flow, segment.name, epoch, epoch, epoch + 1, epoch + 1, ends=ends)
+                )
+            state.release(lease)
+    return project
+
+
+NEEDED = {
+    "warm/ods.db/warm/schema/schema-N": ("f", Tier.WARM, "ods.warm"),
+    "warm/ods.db/warm/snapshot/snapshot-N": ("f", Tier.WARM, "ods.warm"),
+    "cold/ods/cold/metadata/vN.metadata.json": ("g", Tier.COLD, "ods.cold"),
+}
+"""Kind of file that tells what a table has → the flow that loses it, tier and table."""
+
+
+def looked(project):
+    with project.state() as state:
+        return lost_tables(project, state)
+
+
+def told(found):
+    return [(one.flow, one.kind, one.tier, *one.tables) for one in found.lost]
+
+
+@pytest.mark.parametrize("how", DAMAGES)
+def test_a_table_that_cannot_be_read_counts_as_missing(project, how):
+    assert told(looked(project)) == []
+    files = kinds(Path(project.warm), Path(project.cold))
+    assert files.keys() > NEEDED.keys()
+    for kind, (flow, *place) in NEEDED.items():
+        with damaged(files[kind], how):
+            found = looked(project)
+        assert told(found) == [(flow, LossKind.UNREADABLE, *place)], kind
+        assert (found.unseen, found.lost[0].code) == ({}, "SH400"), kind
+        assert str(files[kind]) in found.lost[0].text
+        assert "restore" in found.lost[0].hint
+    for kind in ("cold/ods/cold/metadata/version-hint.text", "warm/ods.db/warm/snapshot/LATEST"):
+        with damaged(files[kind], how):
+            assert told(looked(project)) == [], "others say the same"
+
+
+def test_a_table_whose_checksums_are_damaged_too_counts_as_missing(project):
+    """Files that a machine without power left empty."""
+    place = Path(project.cold) / "ods" / "cold" / "metadata"
+    with damaged(place / "v1.metadata.json", "emptied"), damaged(place / ".v1.metadata.json.crc", "emptied"):
+        found = looked(project)
+    assert told(found) == [("g", LossKind.UNREADABLE, Tier.COLD, "ods.cold")]
+    assert "--engine spark" in found.lost[0].hint
+
+
+def test_a_store_that_does_not_answer_is_not_looked_at(project, monkeypatch):
+    def away(*_):
+        raise StoreUnavailableError("it is away")
+
+    monkeypatch.setattr(PaimonReader, "end", away)
+    found = looked(project)
+    assert (told(found), found.unseen) == ([], {Tier.WARM: "SH401 it is away"})
+
+
+def test_a_file_that_is_there_again_at_the_second_look_is_no_loss(project, monkeypatch):
+    calls, end = [], PaimonReader.end
+
+    def once(store, table):
+        calls.append(table.name)
+        if len(calls) == 1:
+            raise StoreError("upkeep removed it")
+        return end(store, table)
+
+    monkeypatch.setattr(PaimonReader, "end", once)
+    assert told(looked(project)) == []
+
+
+def test_what_fails_for_no_table_alone_is_a_loss_without_tables(project, monkeypatch):
+    def failing(*_):
+        raise StoreError("it fails", hint="mend it")
+        yield
+
+    monkeypatch.setattr("streamhouse.runtime.lost_tables.losses", failing)
+    found = looked(project)
+    assert told(found) == [(flow, LossKind.UNREADABLE, None) for flow in FLOWS]
+    assert str(found.lost[0]) == "f: SH400 it fails; mend it"
+
+
+def test_plan_and_status_end_with_6(project, monkeypatch, capsys):
+    monkeypatch.chdir(project.root)
+    file = next(Path(project.warm).rglob("schema-0"))
+    with damaged(file, "cut"):
+        for words in (["status"], ["plan", "f"]):
+            assert main(words) == 6
+            assert f"f: SH400 ods.warm in the warm tier is damaged: {file}" in "".join(
+                capsys.readouterr().out.split("\n")
+            )
+        assert main(["status", "--json"]) == 6
+        lost = [one["lost"] for one in json.loads(capsys.readouterr().out)["flows"]]
+        assert [(one["kind"], one["tier"], one["tables"]) for one in lost[0]] == [("unreadable", "warm", ["ods.warm"])]
+        assert lost[1] == []
