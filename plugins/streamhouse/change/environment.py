@@ -9,15 +9,14 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 
 from streamhouse.change.building import Building, reached, require_history, wanted_versions
-from streamhouse.change.built_already import built_already
-from streamhouse.change.change_request import refuse_blocked, wish_of
+from streamhouse.change.change_request import refuse_blocked
 from streamhouse.change.review import Reviewing
 from streamhouse.compiler.marks import marks
 from streamhouse.compiler.migration import copied, followers, tables_apart
 from streamhouse.engine.carried_positions import furthest
 from streamhouse.engine.execution import FlowExecution
 from streamhouse.engine.vector import covers
-from streamhouse.errors import BlockedError, LeaseHeldError, NoEnvironmentError, StateConflictError, UnknownFlowError
+from streamhouse.errors import LeaseHeldError, NoEnvironmentError, StateConflictError, UnknownFlowError
 from streamhouse.model.environment_name import environment_name
 from streamhouse.model.outcome import FlowDiff
 from streamhouse.model.version import table_at
@@ -137,26 +136,6 @@ def _has_run(state: StateStore, flow: str) -> bool:
     except StateConflictError:
         return False
     return True
-
-
-def environment_to_promote(project: Project, compared: PlanComparison) -> str | None:
-    """The environment that applying a plan promotes, as it has what would be built; None: the plan is built, or waits.
-
-    Args:
-        project: Its state store is read.
-        compared: The plan against what is applied.
-    """
-    state = project.existing_state() if compared.is_change and compared.applied is not None else None
-    if state is None:
-        return None
-    with state:
-        if not state.environments():
-            return None
-        try:
-            built = built_already(state, wish_of(state, compared.plan, compared.found))
-        except BlockedError:
-            return None
-        return built.environment if built is not None else None
 
 
 def run(

@@ -109,10 +109,11 @@ def _wanted(
     found = [one for name in flows or (None,) for one in compared(app, name)]
     _check_choices(choices, found)
     if not app.as_json:
+        promoted = promoted_by(app, found) if environment is None and not choices else {}
         for one in found:
             _show(one, app)
-            if environment is None and not choices and (built := promoted_by(app, one)):
-                show_promotion(one.plan.flow, built, app.output)
+            if one.plan.flow in promoted:
+                show_promotion(one.plan.flow, promoted[one.plan.flow], app.output)
     return [one for one in found if one.is_change or one.differs]
 
 

@@ -61,14 +61,14 @@ def plan(context: click.Context, flow: str | None, explain: bool, environment: s
     if environment is not None:
         context.exit(show_outlooks(app, found, environment, explain=explain))
     lost = _lost(app, {difference.plan.flow: difference.plan for difference in found})
-    built = {difference.plan.flow: promoted_by(app, difference) for difference in found}
+    built = promoted_by(app, found)
     if app.as_json:
-        documents = [_document(d, lost, explain=explain) | {"promotes": built[d.plan.flow]} for d in found]
+        documents = [_document(d, lost, explain=explain) | {"promotes": built.get(d.plan.flow)} for d in found]
         app.output.models({"flows": documents})
     else:
         show_lost(lost, app.output)
         for difference in found:
-            _show(difference, app.output, explain=explain, built_in=built[difference.plan.flow])
+            _show(difference, app.output, explain=explain, built_in=built.get(difference.plan.flow))
         if not found:
             app.output.line("no flows yet; write one in flows/, or see: streamhouse init --help")
         show_unseen(lost, app.output)
@@ -89,13 +89,13 @@ def _lost(app: App, plans: "dict[str, FlowPlan]") -> "SeenLosses":
         return lost_tables(app.project, state, plans).of(set(plans))
 
 
-def promoted_by(app: App, one: "PlanComparison") -> str | None:
-    """The environment that applying a flow promotes, as it has what would be built; None: it promotes none."""
-    if not one.is_change or one.applied is None:
-        return None
-    from streamhouse.change.environment import environment_to_promote
+def promoted_by(app: App, found: "list[PlanComparison]") -> dict[str, str]:
+    """Flow → the environment that applying it promotes, as it has what would be built."""
+    if not any(one.is_change and one.applied is not None for one in found):
+        return {}
+    from streamhouse.change.promotion import environments_to_promote
 
-    return environment_to_promote(app.project, one)
+    return environments_to_promote(app.project, found)
 
 
 def compared(app: App, flow: str | None) -> "list[PlanComparison]":
