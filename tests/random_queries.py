@@ -13,7 +13,7 @@ from streamhouse.errors import Location
 from streamhouse.sql.canonical import Canonical, CanonicalInput, canonical
 from streamhouse.sql.dialect import parse_query
 from streamhouse.sql.ports import ActionPort
-from streamhouse.sql.schema import analyse
+from streamhouse.sql.schema import CheckedQuery, analyse
 from streamhouse.sql.widths import Widths
 from tests.sql_corpus import columns
 
@@ -80,11 +80,16 @@ class Union:
 Query = Select | Union
 
 
-def meaning(sql: str) -> Canonical:
-    """The canonical form of `sql`, as a compiled step would have it."""
+def checked(sql: str) -> CheckedQuery:
+    """The query, analysed over `TABLES`."""
     tree = parse_query(sql, _AT)
     used = {table.name.lower() for table in tree.find_all(exp.Table)} & set(TABLES)
-    query = analyse(tree, {name: ActionPort(columns(TABLES[name]), {}) for name in sorted(used)}, sql, _AT)
+    return analyse(tree, {name: ActionPort(columns(TABLES[name]), {}) for name in sorted(used)}, sql, _AT)
+
+
+def meaning(sql: str) -> Canonical:
+    """The canonical form of `sql`, as a compiled step would have it."""
+    query = checked(sql)
     return canonical(query.sql, {port: CanonicalInput(port, columns(TABLES[port])) for port in query.reads})
 
 

@@ -4,20 +4,19 @@ An environment has tables of its own for what the change touches and all that is
 and the sources, as production has them. It costs production nothing, and promoting it is a swap of pointers.
 """
 
-from collections.abc import Callable, Iterable
-from contextlib import nullcontext, suppress
+from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 from streamhouse.change.building import Building, reached, require_history, wanted_versions
-from streamhouse.change.built_already import BuiltAlready, built_already
-from streamhouse.change.change_request import refuse_blocked, wish_of
+from streamhouse.change.change_request import refuse_blocked
 from streamhouse.change.review import Reviewing
 from streamhouse.compiler.marks import marks
 from streamhouse.compiler.migration import copied, followers, tables_apart
 from streamhouse.engine.carried_positions import furthest
 from streamhouse.engine.execution import FlowExecution
 from streamhouse.engine.vector import covers
-from streamhouse.errors import BlockedError, LeaseHeldError, NoEnvironmentError, StateConflictError, UnknownFlowError
+from streamhouse.errors import LeaseHeldError, NoEnvironmentError, StateConflictError, UnknownFlowError
 from streamhouse.model.environment_name import environment_name
 from streamhouse.model.outcome import FlowDiff
 from streamhouse.model.version import table_at
@@ -137,25 +136,6 @@ def _has_run(state: StateStore, flow: str) -> bool:
     except StateConflictError:
         return False
     return True
-
-
-def built_before(project: Project, compared: Iterable[PlanComparison]) -> dict[str, BuiltAlready]:
-    """Flow → the environment that has what applying its plan would build; a flow that is absent has none, or waits.
-
-    Args:
-        project: Its state store is read.
-        compared: The plans against what is applied.
-    """
-    changed = [one for one in compared if one.is_change and one.applied is not None]
-    found: dict[str, BuiltAlready] = {}
-    with (project.existing_state() if changed else None) or nullcontext() as state:
-        if state is None or not state.environments():
-            return found
-        for one in changed:
-            with suppress(BlockedError):
-                built = built_already(state, wish_of(state, one.plan, one.found))
-                found |= {one.plan.flow: built} if built is not None else {}
-    return found
 
 
 def run(

@@ -96,7 +96,7 @@ def built_in_environments(app: App, found: "list[PlanComparison]") -> "dict[str,
     """Flow → the environment that has what applying the flow would build."""
     if not any(one.is_change and one.applied is not None for one in found):
         return {}
-    from streamhouse.change.environment import built_before
+    from streamhouse.change.promotion import built_before
 
     return built_before(app.project, found)
 

@@ -129,7 +129,7 @@ class _Linked:
     @cached_property
     def links(self) -> tuple[ColumnLink, ...]:
         """Its use of each column."""
-        found, step = self.around.meaning(self.step), self.step
+        found, step = self.around.made_of(self.step), self.step
         target, flow = step.writes.name, self.around.plan.flow
         values = [
             ColumnLink(self.sources.get(t, t), c, "value", target, name, flow, step.id)

@@ -74,12 +74,12 @@ def _derived_columns(around: Around, step: PlannedStep, read: PlannedRead, colum
     own = {c.lower() for c in (*read.columns, *read.key_columns.values())}
     if own.isdisjoint(columns):
         return set()
-    meaning = around.meaning(step)
+    made_of = around.made_of(step)
     wanted = {(read.table, column) for column in columns}
-    if not wanted.isdisjoint({(table, column.lower()) for table, column in meaning.decides}):
+    if not wanted.isdisjoint({(table, column.lower()) for table, column in made_of.decides}):
         return set(step.writes.column_names)
     names = {column.lower(): column for column in step.writes.column_names}
     derived_names = {
-        name for name, of in meaning.values.items() if not wanted.isdisjoint({(t, c.lower()) for t, c in of})
+        name for name, of in made_of.values.items() if not wanted.isdisjoint({(t, c.lower()) for t, c in of})
     }
     return {names[name.lower()] for name in derived_names if name.lower() in names}

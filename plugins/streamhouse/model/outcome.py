@@ -20,7 +20,10 @@ class Outcome(StrEnum):
     @property
     def weight(self) -> int:
         """From 0, the mildest, to 4."""
-        return list(Outcome).index(self)
+        return _WEIGHTS[self]
+
+
+_WEIGHTS = {outcome: weight for weight, outcome in enumerate(Outcome)}
 
 
 def worst(*outcomes: Outcome) -> Outcome:

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from hashlib import sha256
+from itertools import product
 from typing import Self
 
 from pydantic import Field, model_validator
@@ -55,6 +56,13 @@ class ComputedColumn(Frozen):
         return f"__key_{sha256(self.sql.encode()).hexdigest()[:12]}"
 
 
+_PRESENT = {
+    held: tuple(tier for tier, is_held in zip((Tier.HOT, Tier.WARM, Tier.COLD), held, strict=True) if is_held)
+    for held in product((False, True), repeat=3)
+}
+"""Whether a table has the hot, the warm and the cold tier → its tiers: asked for some thirty times of each table."""
+
+
 class Tiers(Frozen):
     """How long each tier holds rows; absent: the table has no such tier."""
 
@@ -65,7 +73,7 @@ class Tiers(Frozen):
     @property
     def present(self) -> tuple[Tier, ...]:
         """The tiers the table has, hottest first."""
-        return tuple(t for t in Tier if getattr(self, t.value) is not None)
+        return _PRESENT[self.hot is not None, self.warm is not None, self.cold is not None]
 
     @property
     def target(self) -> Tier:

@@ -147,15 +147,63 @@ def analyse(
     for node in nodes:
         if _PLACED[type(node)]:
             forget_place(node)
-    if any(type(node) is exp.CTE for node in nodes) and name_apart(scope):
-        inference, scope = Inference(everything), scope_of(tree, at)
-    if len(list(scope.traverse())) > 1 and _prunable(scope):
-        tree = eliminate_ctes(pushdown_projections(tree))
-        inference, scope = Inference(everything), scope_of(tree, at)
+    tree, scope, inference = _pruned(tree, scope, inference, everything, nodes, at)
     columns = tuple(column_of(c.name, str(c.type), c.nullable) for c in inference.outputs(scope))
     reads = _reads(scope, everything)
     check_ports_are_read(ports, reads, at)
     return CheckedQuery(tree, columns, reads, scope, inference, notices)
+
+
+def resolved_again(query: exp.Query, ports: Mapping[str, ActionPort], at: Location) -> tuple[Scope, Inference]:
+    """The scopes and types that `analyse` gives, of the text of a plan: nothing is checked again.
+
+    Args:
+        query: As parsed; it is changed.
+        ports: Port → what it offers. They declare no columns of their own.
+        at: For the place of an error.
+
+    Raises:
+        UnknownColumnError: the query is none that `analyse` took.
+        OutputColumnError: as above.
+    """
+    columns = {name: port.visible(extra=False) for name, port in ports.items()}
+    nodes = _spelled(query, list(query.walk()), ports, "", at)
+    query, _ = _names_noted(query, nodes, columns, "", at, is_new=False)
+    tree = qualified(query, columns, at)
+    nodes = list(tree.walk())
+    scope, inference = scope_of(tree, at), Inference(columns)
+    if any(type(node) is exp.Star for node in nodes) and expand_stars(scope, Inference(columns)):
+        scope = scope_of(tree, at)
+    if _forget_order(tree):
+        scope, inference = scope_of(tree, at), Inference(columns)
+    _, scope, inference = _pruned(tree, scope, inference, columns, nodes, at)
+    return scope, inference
+
+
+def _pruned(
+    tree: exp.Query,
+    scope: Scope,
+    inference: Inference,
+    columns: Mapping[str, Mapping[str, Column]],
+    nodes: list[exp.Expr],
+    at: Location,
+) -> tuple[exp.Query, Scope, Inference]:
+    """A query without inner columns that nothing reads, its scopes and its types.
+
+    Args:
+        tree: It may be changed.
+        scope: Its scopes.
+        inference: Its types.
+        columns: Port → its columns.
+        nodes: All of the query.
+        at: For the place of an error.
+    """
+    if any(type(node) is exp.CTE for node in nodes) and name_apart(scope):
+        inference, scope = Inference(columns), scope_of(tree, at)
+    if len(list(scope.traverse())) > 1 and _prunable(scope):
+        tree = eliminate_ctes(pushdown_projections(tree))
+        inference, scope = Inference(columns), scope_of(tree, at)
+    return tree, scope, inference
 
 
 def _spelled(
@@ -171,13 +219,20 @@ def _spelled(
 
 
 def _names_noted(
-    query: exp.Query, nodes: list[exp.Expr], seen: Mapping[str, Mapping[str, Column]], sql: str, at: Location
+    query: exp.Query,
+    nodes: list[exp.Expr],
+    seen: Mapping[str, Mapping[str, Column]],
+    sql: str,
+    at: Location,
+    *,
+    is_new: bool = True,
 ) -> tuple[exp.Query, list[exp.Expr]]:
     """The query with rows and merged columns written out and the case of its names noted, and its nodes."""
     if spell_rows(query, seen, sql, at):
         nodes = list(query.walk())
-    check_stars(nodes, sql, at)
-    check_names(query, sql, at)
+    if is_new:
+        check_stars(nodes, sql, at)
+        check_names(query, sql, at)
     note_names(nodes)
     if merges(nodes):
         query = write_out_merged(query, seen, sql, at)

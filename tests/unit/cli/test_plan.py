@@ -152,3 +152,46 @@ def test_a_broken_flow_is_refused_as_validate_does(project, capsys):
 def test_an_unknown_flow(project, capsys):
     assert main(["plan", "ordrs"]) == 3
     assert "did you mean 'orders'?" in capsys.readouterr().err
+
+
+def _flows_with_one_action(root, number):
+    columns = "{id: bigint, a: bigint}"
+    for name in ("actions", "flows", "data"):
+        (root / name).mkdir(parents=True, exist_ok=True)
+    (root / "streamhouse.yaml").write_text("{}\n")
+    (root / "data" / "rows.csv").write_text("id,a\n1,1\n")
+    header = f"/* ---\naction: shared\nversion: 1.0.0\nstep: ingest\ninputs: {{t: {columns}}}\n--- */\n"
+    (root / "actions" / "shared.sql").write_text(f"{header}SELECT id, a + 1 AS a FROM t\n")
+    for at in range(number):
+        (root / "flows" / f"f{at}.yaml").write_text(
+            f"flow: f{at}\nsources:\n  rows: {{files: {{path: data/rows.csv, columns: {columns}}}}}\nsteps:\n"
+            f"  - {{use: shared, reads: {{t: rows}}, writes: ods.t_{at}}}\n"
+            f"  - {{use: shared, reads: {{t: ods.t_{at}}}, writes: ods.u_{at}}}\n"
+        )
+
+
+def test_an_action_of_many_flows_opens_the_state_store_once_and_is_looked_at_once(tmp_path, monkeypatch, capsys):
+    from streamhouse.sql import made_of
+
+    opened, parsed = [], []
+    original, parse_again = Project.state, made_of.parse_again
+    monkeypatch.setattr(Project, "state", lambda self: opened.append(self) or original(self))
+    monkeypatch.setattr(made_of, "parse_again", lambda sql, at: parsed.append(sql) or parse_again(sql, at))
+    counts = []
+    for number in (1, 4):
+        root = tmp_path / str(number)
+        _flows_with_one_action(root, number)
+        project = Project.at(root)
+        with project.state() as state:
+            for plan in check_project(project).plans.values():
+                state.save_plan(plan)
+        change(root / "actions" / "shared.sql", "a + 1", f"a + {number + 1}")
+        monkeypatch.chdir(root)
+        opened.clear()
+        parsed.clear()
+        assert main(["plan", "--json"]) == 10
+        flows = json.loads(capsys.readouterr().out)["flows"]
+        assert [flow["outcome"] for flow in flows] == ["forward"] * number
+        counts.append((len(opened), len(parsed)))
+    assert counts[0] == counts[1]
+    assert counts[0][1] == 1

@@ -7,6 +7,8 @@ import sys
 import pytest
 
 from streamhouse.cli.init import write_project
+from streamhouse.project.check import check_project
+from streamhouse.project.project import Project
 from tests.patience import PATIENCE_S
 
 HEAVY = {"pyarrow", "pyspark", "sqlglot", "rich", "sqlalchemy", "pydantic", "yaml", "fluss", "pypaimon", "psutil"}
@@ -105,3 +107,18 @@ def test_every_command_has_help_with_an_example():
         assert command.help, name
         assert f"streamhouse {name}" in (command.epilog or ""), name
         assert {"--json", "--project"} <= {option for p in command.params for option in p.opts}, name
+
+
+def test_a_plan_with_an_edit_loads_no_engine(tmp_path, monkeypatch):
+    write_project(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    project = Project.at(tmp_path)
+    with project.state() as state:
+        for plan in check_project(project).plans.values():
+            state.save_plan(plan)
+    action = tmp_path / "actions" / "clean_orders.sql"
+    action.write_text(action.read_text().replace("WHERE ", "WHERE quantity < 1000 AND ", 1))
+    done = start("plan")
+    code, *modules = done.stderr.split()
+    assert code in {"10", "11"}
+    assert not {"pandas", "pyspark", "py4j"} & set(modules)

@@ -11,6 +11,7 @@ from streamhouse.model.types import ReadMode
 
 if TYPE_CHECKING:
     from streamhouse.sql.canonical import Canonical
+    from streamhouse.sql.origins import Traced
 
 Reading = tuple[str, tuple[Column, ...], str]
 """What a port reads: table, its columns, `changes` or `lookup`."""
@@ -78,6 +79,13 @@ class Around:
         )
 
         return canonical(step.sql, {port: CanonicalInput(*reading) for port, reading in self.inputs(step).items()})
+
+    def made_of(self, step: PlannedStep) -> "Traced":
+        """Which columns the values of a step's columns are made of, and which decide its rows."""
+        from streamhouse.sql.canonical import CanonicalInput
+        from streamhouse.sql.made_of import made_of
+
+        return made_of(step.sql, {port: CanonicalInput(*reading) for port, reading in self.inputs(step).items()})
 
 
 def computes_the_same(old: PlannedStep, new: PlannedStep, before: Around, after: Around) -> bool:

@@ -159,10 +159,10 @@ def _consumer(flow: str, around: Around, step: PlannedStep, table: str, change: 
     if change.swaps:
         proof = f"reads {table}, and goes on where its new version begins to serve"
         return Consumer(flow=flow, step=step.id, outcome=Outcome.SWAP, reads=reads, proof=proof, table=step.writes.name)
-    meaning = around.meaning(step)
+    made_of = around.made_of(step)
     changed = {(table, column.lower()) for column in touched}
-    rows = change.rows or bool({(t, c.lower()) for t, c in meaning.decides} & changed)
-    columns = tuple(name for name, origins in meaning.values.items() if {(t, c.lower()) for t, c in origins} & changed)
+    rows = change.rows or bool({(t, c.lower()) for t, c in made_of.decides} & changed)
+    columns = tuple(name for name, origins in made_of.values.items() if {(t, c.lower()) for t, c in origins} & changed)
     outcome, why = _demands(step, change.outcome, more=change.more and table in step.follows)
     proof = f"reads {', '.join(reads)} of {table}; {why}"
     names = {column.lower(): column for column in step.writes.column_names}

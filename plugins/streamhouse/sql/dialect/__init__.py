@@ -6,7 +6,7 @@ parsed into classes of their own; every other call keeps its name and arguments 
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 from typing import Any, ClassVar, TypeVar
 
@@ -123,7 +123,7 @@ def _parsed(sql: str) -> exp.Expr:
         raise
 
 
-def _read(sql: str) -> exp.Expr:
+def _read(sql: str, *, is_new: bool = True) -> exp.Expr:
     literals = Literals(tokenize(sql), sql)
     read = with_brackets(literals.collapsed(), literals.numbers)
     tokens = [
@@ -159,7 +159,7 @@ def _read(sql: str) -> exp.Expr:
     check_depth(nodes)
     check_grammar(nodes)
     balance_chains(nodes)
-    if isinstance(tree, (exp.Query, exp.Condition)):
+    if is_new and isinstance(tree, (exp.Query, exp.Condition)):
         check_spark_grammar(sql, "query" if isinstance(tree, exp.Query) else "expression")
     return tree
 
@@ -209,6 +209,15 @@ def read_alone(sql: str, at: Location) -> exp.Query:
         SqlSyntaxError: as it does.
     """
     return _query(_parsed.__wrapped__, sql, at)
+
+
+def parse_again(sql: str, at: Location) -> exp.Query:
+    """As `parse_query`, of the text of a plan: it was compiled, so Spark's grammar is not asked again. Kept nowhere.
+
+    Raises:
+        SqlSyntaxError: as it does.
+    """
+    return _query(partial(_read, is_new=False), sql, at)
 
 
 def hand_on(sql: str, tree: exp.Query) -> None:
