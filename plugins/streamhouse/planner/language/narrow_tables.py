@@ -12,6 +12,7 @@ from streamhouse.model.types import Layer
 from streamhouse.planner.catalog import CatalogTable
 from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.draft import Draft, Noun
+from streamhouse.planner.language.empty_columns import may_be_empty
 from streamhouse.planner.language.levels import ANY_FORM
 from streamhouse.planner.language.mentions import mentions_of
 from streamhouse.planner.language.scope import TIMES
@@ -21,7 +22,6 @@ from streamhouse.sql.dialect import parse_query, render
 
 _OF_SINGLE_ROWS = frozenset({"avg", "min", "max", "median", "stddev"})
 _SUMS = (exp.Sum, exp.Count)
-_EMPTY = "empty"  # as in "moves: empty if the game was not played": a row without a value is right, and is a row
 
 
 def narrow_table(wish: AnsweredWish) -> Question | None:
@@ -63,7 +63,8 @@ def table_with_all_rows(base: CatalogTable, draft: Draft, found: Shaped) -> str:
     ):
         return ""
     whole = catalog.tables[base.upstream[0]]
-    states = {one.name for one in whole.columns if one.type in TIMES or _EMPTY in one.description.lower()}
+    # A row without moves is right and is a row: "moves: empty if the game was not played".
+    states = {one.name for one in whole.columns if one.type in TIMES or may_be_empty(one)}
     if not (states - {whole.event_time, *whole.primary_key}) & _never_null(action.sql) or whole.layer is base.layer:
         return ""
     return whole.name if _says(whole.name, base, found) else ""

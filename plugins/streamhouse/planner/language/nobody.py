@@ -1,11 +1,8 @@
 """Rows that point to nothing are no thing: of "riders with more than 10 rides", casual hires are left out."""
 
-import re
-
 from streamhouse.planner.language.bench import Bench
+from streamhouse.planner.language.empty_columns import may_be_empty
 from streamhouse.planner.request import ColumnRef, Condition, Scalar
-
-_EMPTY = re.compile(r"\b(empty|nobody|null|unknown)\b")
 
 
 def leave_out_nobody(bench: Bench, per: tuple[str, ...]) -> None:
@@ -27,7 +24,7 @@ def leave_out_empty(bench: Bench, of: Scalar) -> None:
     column = bench.base.column(of.column)
     if column.name in bench.base.primary_key:
         return  # a key is never empty
-    if column.references is None or not _EMPTY.search(column.description):
+    if column.references is None or not may_be_empty(column):
         return
     condition = Condition(left=of, operator="is not null")
     if condition not in bench.filters:
