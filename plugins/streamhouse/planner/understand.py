@@ -54,6 +54,7 @@ from streamhouse.planner.language.reader import MEANINGFUL
 from streamhouse.planner.language.resolve import Failed, mentions_of, resolved
 from streamhouse.planner.language.roles import unseen
 from streamhouse.planner.language.said_by_opposite import with_denial_first, with_opposites
+from streamhouse.planner.language.said_of_empty import with_empty_said
 from streamhouse.planner.language.said_of_groups import says_of_group
 from streamhouse.planner.language.scope import default_time, is_number
 from streamhouse.planner.language.screen import screened
@@ -61,6 +62,7 @@ from streamhouse.planner.language.shape import Shaped
 from streamhouse.planner.language.shared_heads import with_shared_heads
 from streamhouse.planner.language.shown_columns import with_columns_apart
 from streamhouse.planner.language.spelling import respelled_words
+from streamhouse.planner.language.sums_of_things import with_sums_of_things
 from streamhouse.planner.language.tokens import Token, singular, stem, tokenize
 from streamhouse.planner.language.total_amounts import with_totals
 from streamhouse.planner.language.turned_names import with_turned_names
@@ -156,7 +158,8 @@ def _tokens(wish: str, lexicon: Lexicon, draft: Draft) -> tuple[Token, ...]:
     draft.assumptions += slips
     tokens = with_last_names(named_people(tokens, lexicon, draft), lexicon, draft)
     tokens = with_never_done(with_ends(tokens, lexicon, draft), lexicon, draft)
-    tokens = with_measured_adjectives(tokens, lexicon, draft)
+    tokens = with_empty_said(with_measured_adjectives(tokens, lexicon, draft), lexicon, draft)
+    tokens = with_sums_of_things(tokens, lexicon, draft)
     for said_otherwise in _OTHERWISE:
         tokens = said_otherwise(tokens, lexicon)
     return tokens

@@ -23,7 +23,7 @@ from streamhouse.planner.language.doubtful_things import (
     values_of_thing,
     verb_as_value,
 )
-from streamhouse.planner.language.doubtful_times import period_left_out, starts_then, time_or_value
+from streamhouse.planner.language.doubtful_times import period_left_out, starts_then, time_of_some, time_or_value
 from streamhouse.planner.language.doubtful_verbs import deed_without_rows
 from streamhouse.planner.language.draft import Draft, Noun, When
 from streamhouse.planner.language.foreign_money import foreign_money
@@ -205,7 +205,7 @@ _CHECKS = (
     few_of_things, values_of_thing, times_of_thing, bound_of_periods, lasting_state, split_name, verb_as_value,
     pieces_or_rows, period_left_out, finer_group, other_deed, earned, one_of_several_measures, narrow_table,
     deed_without_rows,
-    restricted_whole, joined_deeds, starts_then, time_or_value,
+    restricted_whole, joined_deeds, starts_then, time_of_some, time_or_value,
     among_rows, measured_twice,
     foreign_money, unnamed_money, percent_of_count, days_of_things, flag_first,
     *UNASKED,
