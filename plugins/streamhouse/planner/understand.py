@@ -14,6 +14,7 @@ from streamhouse.planner.catalog import Catalog
 from streamhouse.planner.language.account import unaccounted
 from streamhouse.planner.language.adjectives import with_nouns_of_adjectives
 from streamhouse.planner.language.always_done import with_plain_groups
+from streamhouse.planner.language.by_nobody import with_nobody
 from streamhouse.planner.language.counted_first import with_counts_first
 from streamhouse.planner.language.countries import with_countries
 from streamhouse.planner.language.courtesies import without_courtesies
@@ -159,7 +160,7 @@ def _tokens(wish: str, lexicon: Lexicon, draft: Draft) -> tuple[Token, ...]:
     tokens = with_last_names(named_people(tokens, lexicon, draft), lexicon, draft)
     tokens = with_never_done(with_ends(tokens, lexicon, draft), lexicon, draft)
     tokens = with_empty_said(with_measured_adjectives(tokens, lexicon, draft), lexicon, draft)
-    tokens = with_sums_of_things(tokens, lexicon, draft)
+    tokens = with_sums_of_things(with_nobody(tokens, lexicon, draft), lexicon, draft)
     for said_otherwise in _OTHERWISE:
         tokens = said_otherwise(tokens, lexicon)
     return tokens

@@ -1,4 +1,4 @@
-"""As in "anonymous donations": what a description says of rows without a value, such as "who gave; empty if anonymous"."""
+"""As in "anonymous donations": what a description says of rows without a value: "who gave; empty if anonymous"."""
 
 import re
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""As in "donors who gave more than 500 euros in total": the sum over the rows of each thing, where one measure has it."""
+"""As in "donors who gave more than 500 euros in total": the sum over the rows of each thing, by its one measure."""
 
 from dataclasses import dataclass, replace
 

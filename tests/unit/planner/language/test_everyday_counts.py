@@ -24,6 +24,12 @@ READ = [
     ("driving", "learners who paid more than 1000 euros in total", "ods.payments; by learner_id; get paid; having paid > 1000"),
     ("charity", "campaigns that brought in more than 2000 euros in 2025", "ods.donations; where given_at 2025-01-01..2026-01-01; by campaign_code; get income; having income > 2000"),
     ("charity", "how many volunteers helped more than 20 hours", "[ods.shifts; by volunteer_id; get hours_helped; having hours_helped > 20]; get count(*)"),
+    # what nobody did
+    ("museum", "tours that nobody is planned for yet", "ods.tours; where guide_id is null"),
+    ("fishmarket", "show me all lots above 500 kg that nobody bought", "ods.lots; where weight_kg > 500 and buyer_id is null"),
+    ("charity", "gifts over 100 euros that nobody thanked for", "ods.donations; where amount_cents > 10000 and thanked_at is null"),
+    ("nursery", "plants that nobody has ordered", "ods.plants; where no ods.order_lines by plant_code"),
+    ("nursery", "plants that were never ordered", "ods.plants; where no ods.order_lines by plant_code"),
 ]  # fmt: skip
 
 
@@ -55,3 +61,11 @@ def test_a_share_whose_part_is_all_rows_is_refused():
 def test_a_word_that_a_description_says_of_two_columns_is_not_read():
     found = understand("donations by the known donors", schema("charity").catalog)
     assert found.request is None
+
+
+@pytest.mark.parametrize(
+    ("known", "wish"), [("translation", "jobs nobody works on yet"), ("firebrigade", "drills nobody led")]
+)
+def test_what_nobody_did_is_no_other_empty_column(known, wish):
+    """`delivered_at` says nothing of who works on a job, and a guest may have led a drill without a leader."""
+    assert understand(wish, schema(known).catalog).request is None
