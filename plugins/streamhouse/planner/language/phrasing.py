@@ -5,6 +5,7 @@ from itertools import pairwise
 
 from streamhouse.planner.language.lazy_patterns import Turn
 from streamhouse.planner.language.turns_of_asking import TURNS_OF_ASKING
+from streamhouse.planner.language.turns_of_everyday import TURNS_OF_EVERYDAY
 from streamhouse.planner.language.turns_of_figures import TURNS_OF_FIGURES
 from streamhouse.planner.language.turns_of_patterns import TURNS_OF_PATTERNS
 from streamhouse.planner.language.turns_of_requests import TURNS_OF_REQUESTS
@@ -169,6 +170,7 @@ _ALL_TURNS = tuple(
     Turn(pattern, said)
     for pattern, said in (
         _PERIOD_BY_PERIOD,
+        *TURNS_OF_EVERYDAY,
         *TURNS_OF_SPEECH,
         *TURNS_OF_REQUESTS,
         *TURNS_OF_ASKING,

@@ -30,6 +30,16 @@ READ = [
     ("charity", "gifts over 100 euros that nobody thanked for", "ods.donations; where amount_cents > 10000 and thanked_at is null"),
     ("nursery", "plants that nobody has ordered", "ods.plants; where no ods.order_lines by plant_code"),
     ("nursery", "plants that were never ordered", "ods.plants; where no ods.order_lines by plant_code"),
+    # turns of everyday English
+    ("bloodbank", "share of each outcome among all gifts, in percent", "ods.gifts; by outcome; get -gifts; then share(gifts) %"),
+    ("driving", "Which town do most of our pupils come from?", "ods.learners; by town; get count(*); top 1 pupil_count ties"),
+    ("chess", "three openings most often played", "ods.games; where opening is not null; by opening; get count(*); top 3 row_count"),
+    ("bloodbank", "donations per month with cumulated total", "ods.gifts; by month(taken_at); get count(*), -gifts; then running(gifts)"),
+    ("bloodbank", "requests per week compared to the week before, difference in number", "ods.requests; by week(asked_at); get requests; then change(requests)"),
+    ("chess", "How many games were played at each tournament, with its name", "ods.games; join event=ods.events; by event_id, event.event_name; get count(*)"),
+    # rows of a table, and not a number of another whose description has the word "number"
+    ("chess", "number of games per month", "ods.games; by month(started_at); get count(*)"),
+    ("chess", "rolling 3 month average of the number of games", "ods.games; by month(started_at); get count(*); then moving(count(*)) x3 avg"),
 ]  # fmt: skip
 
 
