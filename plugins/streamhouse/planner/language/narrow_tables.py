@@ -17,7 +17,8 @@ from streamhouse.planner.language.levels import ANY_FORM
 from streamhouse.planner.language.mentions import mentions_of
 from streamhouse.planner.language.scope import TIMES
 from streamhouse.planner.language.shape import Shaped
-from streamhouse.planner.request import ColumnRef, Question
+from streamhouse.planner.language.tokens import stem, stems
+from streamhouse.planner.request import ColumnRef, Condition, Question
 from streamhouse.sql.dialect import parse_query, render
 
 _OF_SINGLE_ROWS = frozenset({"avg", "min", "max", "median", "stddev"})
@@ -33,6 +34,8 @@ def narrow_table(wish: AnsweredWish) -> Question | None:
     action = catalog.actions.get(base.action)
     if action is None or _is_named(base, wish.draft, wish.found):
         return None
+    if (ended := _only_ended(wish, _never_null(action.sql))) is not None:
+        return ended
     conditions, sums = _narrowed_by(action.sql)
     named = next((one for one in base.upstream if one in wish.things and _says(one, base, wish.found)), "")
     if base.layer is Layer.DWD and conditions and named:
@@ -49,6 +52,32 @@ def narrow_table(wish: AnsweredWish) -> Question | None:
             text = f"each {of.column} of {base.name} is a sum of rows: is the {one.function} of these sums meant?"
             return _question(text, base, wish.draft)
     return None
+
+
+def _only_ended(wish: AnsweredWish, never_null: frozenset[str]) -> Question | None:
+    """As in "loans more than 10 days late" by the returns, which only have loans that came back."""
+    base, tables = wish.base, wish.scope.lexicon.catalog.tables
+    whole = tables.get(base.upstream[0]) if len(base.upstream) == 1 else None
+    if base.layer is not Layer.DWD or whole is None or whole.name not in wish.things:
+        return None
+    own = {one.name for one in base.columns} - {one.name for one in whole.columns}
+    bounds = [
+        one.left for one in wish.block.filters if isinstance(one, Condition) and one.operator in {">", ">=", "<", "<="}
+    ]
+    bound = next(
+        (one.column for one in bounds if isinstance(one, ColumnRef) and not one.role and one.column in own), ""
+    )
+    said = {stem(word) for word in wish.draft.words}
+    states = [one for one in whole.columns if one.name in never_null and one.type in TIMES and may_be_empty(one)]
+    if (
+        not bound
+        or not states
+        or any({p for t in (one.name, *one.synonyms) for p in stems(t)} & said for one in states)
+    ):
+        return None
+    name = states[0].name
+    text = f"{base.name} has only rows of {whole.name} with {name}: do those without it count, too?"
+    return _question(text, base, wish.draft, whole.name)
 
 
 def table_with_all_rows(base: CatalogTable, draft: Draft, found: Shaped) -> str:

@@ -53,6 +53,12 @@ def test_a_wish_is_read(known, wish, request_):
     [
         ("ferry", "tickets per month, only the refunded ones", "the month of sold_at, or of refunded_on?"),
         ("ferry", "tickets per month that were refunded", "the month of sold_at, or of refunded_on?"),
+        (
+            "library",
+            "loans more than 10 days late",
+            "has only rows of ods.loans with returned_at: do those without it count",
+        ),
+        ("library", "loans returned more than 10 days late", "are the loans wanted, or only their returned?"),
         ("charity", "campaigns that raised less than 1000 euros", "the sum of what, for each of ods.campaigns?"),
     ],
 )
