@@ -14,6 +14,7 @@ from streamhouse.planner.catalog import Catalog
 from streamhouse.planner.language.account import unaccounted
 from streamhouse.planner.language.adjectives import with_nouns_of_adjectives
 from streamhouse.planner.language.always_done import with_plain_groups
+from streamhouse.planner.language.articles_in_names import without_articles
 from streamhouse.planner.language.by_nobody import with_nobody
 from streamhouse.planner.language.counted_first import with_counts_first
 from streamhouse.planner.language.countries import with_countries
@@ -167,6 +168,7 @@ def _tokens(wish: str, lexicon: Lexicon, draft: Draft) -> tuple[Token, ...]:
 
 
 _OTHERWISE = (
+    without_articles,
     with_kilos,
     with_denied_values,
     with_values_left_out,

@@ -23,6 +23,7 @@ from streamhouse.sql.dialect import parse_query, render
 
 _OF_SINGLE_ROWS = frozenset({"avg", "min", "max", "median", "stddev"})
 _SUMS = (exp.Sum, exp.Count)
+_LATE = frozenset({"late", "overdue", "delayed", "behind"})
 
 
 def narrow_table(wish: AnsweredWish) -> Question | None:
@@ -58,7 +59,8 @@ def _only_ended(wish: AnsweredWish, never_null: frozenset[str]) -> Question | No
     """As in "loans more than 10 days late" by the returns, which only have loans that came back."""
     base, tables = wish.base, wish.scope.lexicon.catalog.tables
     whole = tables.get(base.upstream[0]) if len(base.upstream) == 1 else None
-    if base.layer is not Layer.DWD or whole is None or whole.name not in wish.things:
+    late = bool(_LATE & set(wish.draft.words))  # what "lasted 90 minutes" is over; what is late may go on
+    if base.layer is not Layer.DWD or whole is None or whole.name not in wish.things or not late:
         return None
     own = {one.name for one in base.columns} - {one.name for one in whole.columns}
     bounds = [

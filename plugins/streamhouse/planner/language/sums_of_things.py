@@ -125,7 +125,11 @@ def _sum_of(bound: _Bound, lexicon: Lexicon) -> str:
         named = [one for one in sums if bound.verb.stem in _words(*one, lexicon)]
         if bound.end == bound.behind and not named and bound.verb.word not in _EARNING:
             return ""  # "who gave more than 500 euros" may be at once
-        sums = named or sums
+        if named:
+            return ".".join(named[0]) if len(named) == 1 else ""
+    others = rows - {table for table, _ in sums}
+    if any(_same(unit_of(c.unit or ""), bound.unit) for one in others for c in tables[one].columns):
+        return ""  # boats pay for fuel, and for stays whose fees no measure adds up
     return ".".join(sums[0]) if len(sums) == 1 else ""
 
 

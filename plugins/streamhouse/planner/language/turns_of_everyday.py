@@ -7,9 +7,19 @@ _PART = r"(share|percentage|percent|proportion|fraction)"
 _END = r"(?=[.!?]*\s*$)"
 _NUMBER = r"(\d+|one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty)"
 _PERIOD = r"(day|week|month|quarter|year)"
+_MONEY = r"(?:euros?|dollars?|pounds?|eur|usd|gbp)"
+_SUM = r"(?:sum|amount|value)"
 _EACH = r"(?:each|every)"
 
 TURNS_OF_EVERYDAY: tuple[tuple[str, str], ...] = (
+    # number and sum of the rows before it
+    (rf"^(?:our |all |the )?((?:[a-z]+ )?([a-z]+s))(?:,|:| -| –) ?(?:the )?(?:number|count) and (?:the )?(?:total )?{_SUM}( in {_MONEY})?{_END}",
+     r"\1: number of \2 and total amount\3"),
+    (rf"^(?:how many|(?:the )?number of) (un[a-z]+) ([a-z]+s) and (?:their |the )?(?:total )?{_SUM}( in {_MONEY})?{_END}",
+     r"\1 \2: number of \2 and total amount\3"),
+    # how rows came to be says nothing before a place: "is made through the app"
+    (rf"\b(?:what |which )?{_PART} of (?:all |our |the |all our |all the )?((?:(?!is |are |was |were |that |which )[a-z]+ ){{1,2}}?)(?:(?:that |which )?(?:is|are|was|were) )?(?:made|done|placed) (through|via) ",
+     r"\1 of \2\3 "),
     # which rows, behind the wish
     (rf"(?:,| -| –|;) ?(?:but )?(?:only|just) (?:the )?([a-z]+) ones{_END}", r", only \1"),
     (rf"(?:,| -| –|;) ?(?:the )?([a-z]+) ones only{_END}", r", only \1"),

@@ -31,6 +31,10 @@ READ = [
     ("nursery", "plants that nobody has ordered", "ods.plants; where no ods.order_lines by plant_code"),
     ("nursery", "plants that were never ordered", "ods.plants; where no ods.order_lines by plant_code"),
     # turns of everyday English
+    ("fishmarket", "unpaid bills, number and sum in euros", "ods.bills; where paid_on is null; get count(*), sum((amount_cents / 100))"),
+    ("gym", "What percentage of bookings is made through the app?", "ods.reservations; get -count(*), -count(*) if source = APP; then ratio(count(*) if source = APP, count(*)) %"),
+    ("fishmarket", "how many boats left the fleet in 2025", "ods.boats; where left_fleet_on 2025-01-01..2026-01-01; get count(*)"),
+    ("skiing", "stoppages that lasted more than 90 minutes", "dwd.ended_stoppages; where minutes > 90"),
     ("bloodbank", "share of each outcome among all gifts, in percent", "ods.gifts; by outcome; get -gifts; then share(gifts) %"),
     ("driving", "Which town do most of our pupils come from?", "ods.learners; by town; get count(*); top 1 pupil_count ties"),
     ("chess", "three openings most often played", "ods.games; where opening is not null; by opening; get count(*); top 3 row_count"),
@@ -85,3 +89,8 @@ def test_a_word_that_a_description_says_of_two_columns_is_not_read():
 def test_what_nobody_did_is_no_other_empty_column(known, wish):
     """`delivered_at` says nothing of who works on a job, and a guest may have led a drill without a leader."""
     assert understand(wish, schema(known).catalog).request is None
+
+
+def test_a_sum_that_may_be_of_other_rows_is_not_taken():
+    """Boats pay for fuel, and for stays."""
+    assert understand("boats that paid more than 1000 euros altogether", schema("harbour").catalog).request is None
