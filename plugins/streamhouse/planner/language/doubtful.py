@@ -3,7 +3,13 @@
 from collections.abc import Iterator
 
 from streamhouse.planner.language.answered_wish import AnsweredWish
-from streamhouse.planner.language.doubtful_parts import among_rows, joined_deeds, measured_twice, restricted_whole
+from streamhouse.planner.language.doubtful_parts import (
+    among_rows,
+    group_of_things,
+    joined_deeds,
+    measured_twice,
+    restricted_whole,
+)
 from streamhouse.planner.language.doubtful_sums import (
     days_of_things,
     flag_first,
@@ -206,7 +212,7 @@ _CHECKS = (
     pieces_or_rows, period_left_out, finer_group, other_deed, earned, one_of_several_measures, narrow_table,
     deed_without_rows, shown_or_done,
     restricted_whole, joined_deeds, starts_then, time_of_some, time_or_value,
-    among_rows, measured_twice,
+    among_rows, group_of_things, measured_twice,
     foreign_money, unnamed_money, percent_of_count, days_of_things, flag_first,
     *UNASKED,
     *TWO_READINGS,

@@ -94,3 +94,9 @@ def test_what_nobody_did_is_no_other_empty_column(known, wish):
 def test_a_sum_that_may_be_of_other_rows_is_not_taken():
     """Boats pay for fuel, and for stays."""
     assert understand("boats that paid more than 1000 euros altogether", schema("harbour").catalog).request is None
+
+
+def test_things_are_not_counted_by_what_they_have():
+    found = understand("donors who gave blood at least three times", schema("bloodbank").catalog)
+    assert found.request is None
+    assert "'donors': one row for each of them, or for each blood group?" in found.questions[0].text
