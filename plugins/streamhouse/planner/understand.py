@@ -15,7 +15,6 @@ from streamhouse.planner.language.account import unaccounted
 from streamhouse.planner.language.adjectives import with_nouns_of_adjectives
 from streamhouse.planner.language.always_done import with_plain_groups
 from streamhouse.planner.language.articles_in_names import without_articles
-from streamhouse.planner.language.by_nobody import with_nobody
 from streamhouse.planner.language.counted_first import with_counts_first
 from streamhouse.planner.language.countries import with_countries
 from streamhouse.planner.language.courtesies import without_courtesies
@@ -72,6 +71,7 @@ from streamhouse.planner.language.vague_lengths import vague_length
 from streamhouse.planner.language.verbs_in_names import with_verbs_in_names
 from streamhouse.planner.language.verbs_of_rows import with_verbs_of_rows
 from streamhouse.planner.language.versus_rest import with_both_sides
+from streamhouse.planner.language.without_doer import without_doer
 from streamhouse.planner.language.without_rows import with_missing_rows
 from streamhouse.planner.language.without_values import with_values_left_out
 from streamhouse.planner.request import ColumnRef, Question, Reading, Request, Understood
@@ -161,7 +161,7 @@ def _tokens(wish: str, lexicon: Lexicon, draft: Draft) -> tuple[Token, ...]:
     tokens = with_last_names(named_people(tokens, lexicon, draft), lexicon, draft)
     tokens = with_never_done(with_ends(tokens, lexicon, draft), lexicon, draft)
     tokens = with_empty_said(with_measured_adjectives(tokens, lexicon, draft), lexicon, draft)
-    tokens = with_sums_of_things(with_nobody(tokens, lexicon, draft), lexicon, draft)
+    tokens = with_sums_of_things(without_doer(tokens, lexicon, draft), lexicon, draft)
     for said_otherwise in _OTHERWISE:
         tokens = said_otherwise(tokens, lexicon)
     return tokens

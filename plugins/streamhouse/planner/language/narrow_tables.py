@@ -23,7 +23,7 @@ from streamhouse.sql.dialect import parse_query, render
 
 _OF_SINGLE_ROWS = frozenset({"avg", "min", "max", "median", "stddev"})
 _SUMS = (exp.Sum, exp.Count)
-_LATE = frozenset({"late", "overdue", "delayed", "behind"})
+_LATE = frozenset(map(stem, ("late", "overdue", "delay", "delayed")))
 
 
 def narrow_table(wish: AnsweredWish) -> Question | None:
@@ -59,16 +59,16 @@ def _only_ended(wish: AnsweredWish, never_null: frozenset[str]) -> Question | No
     """As in "loans more than 10 days late" by the returns, which only have loans that came back."""
     base, tables = wish.base, wish.scope.lexicon.catalog.tables
     whole = tables.get(base.upstream[0]) if len(base.upstream) == 1 else None
-    late = bool(_LATE & set(wish.draft.words))  # what "lasted 90 minutes" is over; what is late may go on
-    if base.layer is not Layer.DWD or whole is None or whole.name not in wish.things or not late:
+    if base.layer is not Layer.DWD or whole is None or whole.name not in wish.things:
         return None
     own = {one.name for one in base.columns} - {one.name for one in whole.columns}
     bounds = [
         one.left for one in wish.block.filters if isinstance(one, Condition) and one.operator in {">", ">=", "<", "<="}
     ]
+    late = [one.column for one in bounds if isinstance(one, ColumnRef) and not one.role and one.column in own]
     bound = next(
-        (one.column for one in bounds if isinstance(one, ColumnRef) and not one.role and one.column in own), ""
-    )
+        (one for one in late if _LATE & set(stems(one))), ""
+    )  # what lasted 90 minutes is over, and is not late
     said = {stem(word) for word in wish.draft.words}
     states = [one for one in whole.columns if one.name in never_null and one.type in TIMES and may_be_empty(one)]
     if (

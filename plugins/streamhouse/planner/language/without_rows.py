@@ -7,11 +7,12 @@ from streamhouse.planner.language.levels import ANY_FORM, NEARLY_NAME
 from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.periods import read_period
 from streamhouse.planner.language.tokens import Token
+from streamhouse.planner.language.without_doer import NO_ONE
 
 _OPENERS = frozenset({"who", "that", "which"})
 _DOING = frozenset({"have", "has", "had", "did", "do", "does", "were", "was", "are", "been", "ever"})
-_ACTIVE = frozenset({"have", "has", "had", "did", "do", "does"})
-_DENIED = frozenset({"not", "never", "nobody"})
+_ACTIVE = frozenset({"have", "has", "had", "did", "do", "does", NO_ONE})
+_DENIED = frozenset({"not", "never", NO_ONE})
 _BETWEEN = frozenset({"been", "yet", "ever"})
 _NOTHING = frozenset({"anything", "anyone", "any", "at", "all", "yet", "ever", "so", "far"})
 
@@ -26,7 +27,7 @@ def with_missing_rows(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Toke
             first -= 1
         first -= bool(first) and tokens[first - 1].word in _OPENERS
         verb = at + 1
-        skipped = _DOING if tokens[at].word == "nobody" else _BETWEEN
+        skipped = _DOING if tokens[at].word == NO_ONE else _BETWEEN
         while verb < len(tokens) and tokens[verb].word in skipped:
             verb += 1
         end = verb + 1
@@ -35,7 +36,7 @@ def with_missing_rows(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Toke
         if verb >= len(tokens) or not first or not _over(tokens, end):
             return tokens
         said = {token.word for token in tokens[first:verb]}
-        if end < len(tokens) and (not (_ACTIVE | {"nobody"}) & said or "been" in said):
+        if end < len(tokens) and (not _ACTIVE & said or "been" in said):
             return tokens  # "rooms not booked in May" may be those that stood empty then
         table = _rows(tokens, first - 1, verb, lexicon)
         if not table:

@@ -34,7 +34,6 @@ READ = [
     ("fishmarket", "unpaid bills, number and sum in euros", "ods.bills; where paid_on is null; get count(*), sum((amount_cents / 100))"),
     ("gym", "What percentage of bookings is made through the app?", "ods.reservations; get -count(*), -count(*) if source = APP; then ratio(count(*) if source = APP, count(*)) %"),
     ("fishmarket", "how many boats left the fleet in 2025", "ods.boats; where left_fleet_on 2025-01-01..2026-01-01; get count(*)"),
-    ("skiing", "stoppages that lasted more than 90 minutes", "dwd.ended_stoppages; where minutes > 90"),
     ("bloodbank", "share of each outcome among all gifts, in percent", "ods.gifts; by outcome; get -gifts; then share(gifts) %"),
     ("driving", "Which town do most of our pupils come from?", "ods.learners; by town; get count(*); top 1 pupil_count ties"),
     ("chess", "three openings most often played", "ods.games; where opening is not null; by opening; get count(*); top 3 row_count"),

@@ -1,4 +1,4 @@
-"""As in "tours that nobody leads": rows without a value in the one column that says who does, and may be empty."""
+"""As in "tours that no one leads": rows without a value in the one column that says who does, and may be empty."""
 
 import re
 from dataclasses import replace
@@ -11,15 +11,16 @@ from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.scope import is_number
 from streamhouse.planner.language.tokens import Token, stems
 
+NO_ONE = "nobody"  # as people type it
 _OPENERS = frozenset({"that", "which", "who", "for", "on", "to"})
 _DOING = frozenset({"is", "are", "was", "were", "has", "have", "had", "been", "ever", "did", "does"})
 _BEHIND = frozenset({"for", "on", "at", "to", "with", "in", "yet", "ever", "so", "far", "it", "them"})
 
 
-def with_nobody(tokens: tuple[Token, ...], lexicon: Lexicon, draft: Draft) -> tuple[Token, ...]:
-    """The tokens with "tours without guide" for "tours that nobody leads", where one column says who leads them."""
+def without_doer(tokens: tuple[Token, ...], lexicon: Lexicon, draft: Draft) -> tuple[Token, ...]:
+    """The tokens with "tours without guide" for "tours that no one leads", where one column says who leads them."""
     for at in range(1, len(tokens) - 1):
-        if tokens[at].word != "nobody":
+        if tokens[at].word != NO_ONE:
             continue
         first, verb = at, at + 1
         while first > 1 and tokens[first - 1].word in _OPENERS:
@@ -48,7 +49,7 @@ def _column(tokens: tuple[Token, ...], end: int, verb: int, lexicon: Lexicon) ->
     """The full name of the one column of the rows before a place that has a verb in its names or its description."""
     tables = _tables(tokens, range(end - 1, end), lexicon)
     if not tables and tokens[end].word in {"that", "which"}:
-        tables = _tables(tokens, range(end), lexicon)  # "lots above 500 kg that nobody bought"
+        tables = _tables(tokens, range(end), lexicon)  # "lots above 500 kg that no one bought"
     if len(tables) != 1 or tokens[verb].kind != "word":
         return ""
     table = lexicon.catalog.tables[tables.pop()]
@@ -63,14 +64,14 @@ def _tables(tokens: tuple[Token, ...], places: range, lexicon: Lexicon) -> set[s
 
 
 def _says_none(column: CatalogColumn) -> bool:
-    """Whether a column is empty where nobody does it, and not where another does it or where it is not known."""
+    """Whether a column is empty where no one does it, and not where another does it or where it is not known."""
     named = column.references is not None or not is_number(column)
     return named and may_be_empty(column) and _OTHERS.search(when_empty(column)) is None
 
 
 def _stems(column: CatalogColumn) -> set[str]:
-    """Stems of what a column is called, and of who does it or not: "who leads it; empty if nobody is planned"."""
+    """Stems of what a column is called, and of who does it or not: "who leads it; empty if no one is planned"."""
     said = [column.name, *column.synonyms]
     said += [column.description.partition(";")[0]] if column.description.lower().startswith("who ") else []
-    said += [when_empty(column)] if "nobody" in when_empty(column) else []
+    said += [when_empty(column)] if NO_ONE in when_empty(column) else []
     return {part for text in said for part in stems(text)}
