@@ -14,6 +14,7 @@ from streamhouse.planner.catalog import Catalog
 from streamhouse.planner.language.account import unaccounted
 from streamhouse.planner.language.adjectives import with_nouns_of_adjectives
 from streamhouse.planner.language.always_done import with_plain_groups
+from streamhouse.planner.language.articles_in_names import without_articles
 from streamhouse.planner.language.counted_first import with_counts_first
 from streamhouse.planner.language.countries import with_countries
 from streamhouse.planner.language.courtesies import without_courtesies
@@ -54,6 +55,7 @@ from streamhouse.planner.language.reader import MEANINGFUL
 from streamhouse.planner.language.resolve import Failed, mentions_of, resolved
 from streamhouse.planner.language.roles import unseen
 from streamhouse.planner.language.said_by_opposite import with_denial_first, with_opposites
+from streamhouse.planner.language.said_of_empty import with_empty_said
 from streamhouse.planner.language.said_of_groups import says_of_group
 from streamhouse.planner.language.scope import default_time, is_number
 from streamhouse.planner.language.screen import screened
@@ -61,6 +63,7 @@ from streamhouse.planner.language.shape import Shaped
 from streamhouse.planner.language.shared_heads import with_shared_heads
 from streamhouse.planner.language.shown_columns import with_columns_apart
 from streamhouse.planner.language.spelling import respelled_words
+from streamhouse.planner.language.sums_of_things import with_sums_of_things
 from streamhouse.planner.language.tokens import Token, singular, stem, tokenize
 from streamhouse.planner.language.total_amounts import with_totals
 from streamhouse.planner.language.turned_names import with_turned_names
@@ -68,6 +71,7 @@ from streamhouse.planner.language.vague_lengths import vague_length
 from streamhouse.planner.language.verbs_in_names import with_verbs_in_names
 from streamhouse.planner.language.verbs_of_rows import with_verbs_of_rows
 from streamhouse.planner.language.versus_rest import with_both_sides
+from streamhouse.planner.language.without_doer import without_doer
 from streamhouse.planner.language.without_rows import with_missing_rows
 from streamhouse.planner.language.without_values import with_values_left_out
 from streamhouse.planner.request import ColumnRef, Question, Reading, Request, Understood
@@ -156,13 +160,15 @@ def _tokens(wish: str, lexicon: Lexicon, draft: Draft) -> tuple[Token, ...]:
     draft.assumptions += slips
     tokens = with_last_names(named_people(tokens, lexicon, draft), lexicon, draft)
     tokens = with_never_done(with_ends(tokens, lexicon, draft), lexicon, draft)
-    tokens = with_measured_adjectives(tokens, lexicon, draft)
+    tokens = with_empty_said(with_measured_adjectives(tokens, lexicon, draft), lexicon, draft)
+    tokens = with_sums_of_things(without_doer(tokens, lexicon, draft), lexicon, draft)
     for said_otherwise in _OTHERWISE:
         tokens = said_otherwise(tokens, lexicon)
     return tokens
 
 
 _OTHERWISE = (
+    without_articles,
     with_kilos,
     with_denied_values,
     with_values_left_out,

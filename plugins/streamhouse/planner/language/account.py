@@ -3,10 +3,10 @@
 It looks at the wish and at the Request alone, and knows nothing of the rules between them.
 """
 
-import re
 from itertools import pairwise
 
 from streamhouse.planner.language.draft import Draft, Is, Noun
+from streamhouse.planner.language.empty_columns import may_be_empty
 from streamhouse.planner.language.levels import LAST_WORD, NEAR
 from streamhouse.planner.language.lexicon import Mention, Sense
 from streamhouse.planner.language.mentions import mentions_of
@@ -81,14 +81,8 @@ def _did_it(mention: Mention, likely: list[Sense], draft: Draft, found: Shaped) 
     )
     if not asked or not found.block.measures or found.block.dimensions or found.ranking is not None:
         return False
-    targets = {
-        c.references[0] for c in found.bench.base.columns if c.references and not MAY_BE_EMPTY.search(c.description)
-    }
+    targets = {c.references[0] for c in found.bench.base.columns if c.references and not may_be_empty(c)}
     return any(sense.kind == "table" and sense.table in targets for sense in likely)
-
-
-MAY_BE_EMPTY = re.compile(r"\b(empty|nobody|null|unknown|none|missing)\b")
-"""A description says so of a column that not each row has."""
 
 
 def _only_happened(mention: Mention, likely: list[Sense], used: Used) -> bool:

@@ -1,8 +1,8 @@
 """As in "how many calls came in on each queue": a verb that is true of every row, before the groups."""
 
-import re
 from dataclasses import replace
 
+from streamhouse.planner.language.empty_columns import may_be_empty
 from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.tokens import Token, stem
@@ -11,7 +11,6 @@ _COUNTED = (["how", "many"], ["number", "of"])
 _BEFORE = frozenset({"that", "which", "have", "has", "were", "was", "the", "all"})
 _PLACED = frozenset({"on", "in", "at", "to", "for", "through", "from", "over"})
 _GROUPED = frozenset({"each", "every"})
-_EMPTY = re.compile(r"\b(empty|null|missing|unknown|none)\b")
 
 
 def with_plain_groups(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
@@ -47,6 +46,6 @@ def _verb_end(tokens: tuple[Token, ...], first: int, tables: set[str], lexicon: 
         for sense in verb.of_kind("column"):
             table = lexicon.catalog.tables[sense.table]
             own = sense.table in tables and sense.column == table.event_time and sense.quality >= WHOLE_NAME
-            if own and not _EMPTY.search(table.column(sense.column).description):
+            if own and not may_be_empty(table.column(sense.column)):
                 return verb.end
     return None

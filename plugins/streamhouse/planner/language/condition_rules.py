@@ -26,7 +26,7 @@ from streamhouse.planner.language.lexicon import Mention
 from streamhouse.planner.language.numbered import read_numbered
 from streamhouse.planner.language.periods import read_period
 from streamhouse.planner.language.reader import Reader, is_done
-from streamhouse.planner.language.statements import is_time, noun_next, valued
+from streamhouse.planner.language.statements import is_time, noun_next, unmade, valued
 from streamhouse.planner.language.tokens import singular
 from streamhouse.planner.language.versus import read_versus
 from streamhouse.planner.language.words import GRAINS, LIGHT_VERBS
@@ -70,16 +70,23 @@ def read_relative(reader: Reader) -> list[Clause]:
                 reader.at += 1
             if singular(reader.word()) in LIGHT_VERBS and reader.mention() is None:
                 reader.at += 1
-            if any(rule(reader) for rule in (read_versus_rule, read_without_rule, read_compared_rule, valued)):
+            if any(rule(reader) for rule in (read_versus_rule, read_without_rule, read_compared_rule, valued, _unmade)):
                 continue
             reader.at = start
             break
+        if found and _unmade(reader):
+            continue
         if not read_versus_rule(reader) and not read_compared_rule(reader) and not read_without_rule(reader):
             break
         if len(reader.draft.groups) != groups:
             break
     reader.local = outer
     return found
+
+
+def _unmade(reader: Reader) -> bool:
+    """Read "unpassed" behind who did it: "exams that the learner failed"."""
+    return not reader.done and reader.mention() is None and unmade(reader)
 
 
 def read_without_rule(reader: Reader) -> bool:

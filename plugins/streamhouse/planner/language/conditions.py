@@ -10,6 +10,7 @@ from streamhouse.planner.language.bench import Bench, unit_of_column
 from streamhouse.planner.language.codes import names_own_key, without_codes
 from streamhouse.planner.language.comparisons import compared
 from streamhouse.planner.language.draft import Clause, Either, Is, Noun, Present, State, When
+from streamhouse.planner.language.empty_columns import when_empty
 from streamhouse.planner.language.levels import LAST_WORD, NEARLY_NAME
 from streamhouse.planner.language.lexicon import Mention, Sense
 from streamhouse.planner.language.mentions import mentions_of
@@ -185,10 +186,7 @@ def _value(bench: Bench, value: Mention | str | Decimal, of: Placed | None, cues
 
 def _has_state(bench: Bench, word: str) -> bool:
     """Whether rows of the base have a state of that name of their own: "empty while it is open"."""
-    state_columns = [
-        c for c in bench.base.columns if c.type in TIMES and re.search(r"\b(empty|null|missing)\b", c.description)
-    ]
-    return any(stem(word) in stems(column.description) for column in state_columns)
+    return any(column.type in TIMES and stem(word) in stems(when_empty(column)) for column in bench.base.columns)
 
 
 def _known(column: CatalogColumn, text: str) -> str | None:
@@ -362,18 +360,12 @@ def _others_listed(bench: Bench) -> bool:
     return bool(said) and not bench.draft.figures and not any(bench.places.is_base(mention) for mention in said)
 
 
-def _is_described_as_empty(column: CatalogColumn, word: str) -> bool:
-    """Whether a description says that a time is empty while something is the case: "empty while it is open"."""
-    empty = re.search(r"\b(empty|null|missing|blank|unset|nothing)\b(.*)", column.description.lower())
-    return empty is not None and stem(word) in stems(empty.group(2))
-
-
 def _state(bench: Bench, clause: State) -> list[Filter]:
     """The time column that is empty while something goes on."""
     stems_of_end = {stem(word) for word in STATES[clause.word]}
     times = [c for c in bench.base.columns if c.type in TIMES and c.name != bench.base.event_time]
     named = [c for c in times if {p for text in (c.name, *c.synonyms) for p in stems(text)} & stems_of_end]
-    found = [c for c in times if _is_described_as_empty(c, clause.word)] or named
+    found = [c for c in times if stem(clause.word) in stems(when_empty(c))] or named
     found = found or [c for c in times if clause.word in {"current", "active"} and is_empty_for_now(c)]
     if not found:
         raise NotPlacedError(clause.phrase)

@@ -3,7 +3,13 @@
 from collections.abc import Iterator
 
 from streamhouse.planner.language.answered_wish import AnsweredWish
-from streamhouse.planner.language.doubtful_parts import among_rows, joined_deeds, measured_twice, restricted_whole
+from streamhouse.planner.language.doubtful_parts import (
+    among_rows,
+    group_of_things,
+    joined_deeds,
+    measured_twice,
+    restricted_whole,
+)
 from streamhouse.planner.language.doubtful_sums import (
     days_of_things,
     flag_first,
@@ -23,8 +29,8 @@ from streamhouse.planner.language.doubtful_things import (
     values_of_thing,
     verb_as_value,
 )
-from streamhouse.planner.language.doubtful_times import period_left_out, starts_then, time_or_value
-from streamhouse.planner.language.doubtful_verbs import deed_without_rows
+from streamhouse.planner.language.doubtful_times import period_left_out, starts_then, time_of_some, time_or_value
+from streamhouse.planner.language.doubtful_verbs import deed_without_rows, shown_or_done
 from streamhouse.planner.language.draft import Draft, Noun, When
 from streamhouse.planner.language.foreign_money import foreign_money
 from streamhouse.planner.language.levels import LAST_WORD, WHOLE_NAME
@@ -204,9 +210,9 @@ _CHECKS = (
     _unnamed_rows, _unnamed_time, _each_period, _moving_days, _last_period, _mixed_or, _not_then, _share_of_what,
     few_of_things, values_of_thing, times_of_thing, bound_of_periods, lasting_state, split_name, verb_as_value,
     pieces_or_rows, period_left_out, finer_group, other_deed, earned, one_of_several_measures, narrow_table,
-    deed_without_rows,
-    restricted_whole, joined_deeds, starts_then, time_or_value,
-    among_rows, measured_twice,
+    deed_without_rows, shown_or_done,
+    restricted_whole, joined_deeds, starts_then, time_of_some, time_or_value,
+    among_rows, group_of_things, measured_twice,
     foreign_money, unnamed_money, percent_of_count, days_of_things, flag_first,
     *UNASKED,
     *TWO_READINGS,

@@ -4,6 +4,7 @@ from streamhouse.planner.language.account import stands_for
 from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.levels import NEARLY_NAME
 from streamhouse.planner.language.place import is_participle
+from streamhouse.planner.language.scope import spoken
 from streamhouse.planner.language.tokens import singular
 from streamhouse.planner.language.used import used_by
 from streamhouse.planner.language.words import SHARES
@@ -38,6 +39,24 @@ def restricted_whole(wish: AnsweredWish) -> Question | None:
 
 
 _TWO_WORDS = 3  # "of", a word that restricts, and the rows
+
+
+def group_of_things(wish: AnsweredWish) -> Question | None:
+    """As in "donors who gave blood three times", where the rows of each blood group would be counted, and no donors."""
+    block, scope = wish.block, wish.scope
+    if not block.having or block.inner is not None or wish.draft.groups:
+        return None
+    dimensions = [one.of for one in block.dimensions if isinstance(one.of, ColumnRef)]
+    keys = [wish.base.column(one.column).references for one in dimensions if not one.role]
+    grouped = {key[0] for key in keys if key is not None}
+    for of in dimensions:
+        table = scope.reaches[of.role].table if of.role else wish.base
+        if not of.role or table.name not in wish.things - grouped or of.column in table.primary_key:
+            continue
+        said = next(one.text for one in wish.mentions if any(s.table == table.name for s in one.of_kind("table")))
+        text = f"'{said}': one row for each of them, or for each {spoken(of.column)}?"
+        return Question(text=text, phrase=said)
+    return None
 
 
 def among_rows(wish: AnsweredWish) -> Question | None:

@@ -6,11 +6,14 @@ from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.draft import When
 from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.periods import read_period
+from streamhouse.planner.language.scope import spoken
 from streamhouse.planner.language.shape import Shaped
 from streamhouse.planner.language.tokens import stem
 from streamhouse.planner.language.used import used_by
+from streamhouse.planner.language.words import GRAINS
 from streamhouse.planner.request import Block, ColumnRef, Condition, Cut, During, Filter, Grain, Question
 
+_GROUPING = frozenset({"per", "by", "each", "every"})
 _LONGEST = {
     Grain.MINUTE: timedelta(minutes=1), Grain.HOUR: timedelta(hours=1), Grain.DAY: timedelta(days=1),
     Grain.WEEK: timedelta(days=7), Grain.MONTH: timedelta(days=31), Grain.QUARTER: timedelta(days=92),
@@ -44,6 +47,26 @@ def starts_then(wish: AnsweredWish) -> Question | None:
                 when = clause.phrase.split(maxsplit=2)[-1]
                 text = f"'{clause.phrase}': within {when}, or from then on?"
                 return Question(text=text, phrase=clause.phrase, choices=(f"in {when}", f"since {when}"))
+    return None
+
+
+def time_of_some(wish: AnsweredWish) -> Question | None:
+    """As in "tickets per month, only the refunded ones": the month of the refund, or that of the ticket?"""
+    base, words = wish.base, [token.word for token in wish.tokens]
+    cut = _cut(wish.block)
+    if cut is None or cut.of.role or base.event_time in {None, cut.of.column}:
+        return None
+    condition = Condition(left=cut.of, operator="is not null")
+    grouped = next((at for at, word in enumerate(words) if at and word in GRAINS and words[at - 1] in _GROUPING), None)
+    if grouped is None or condition not in wish.block.filters:
+        return None
+    for mention in wish.mentions:
+        named = any((one.table, one.column) == (base.name, cut.of.column) for one in mention.of_kind("column"))
+        if named and mention.start > grouped:
+            unit = f"{words[grouped - 1]} {words[grouped]}"
+            choices = (f"{unit} of {spoken(base.event_time or '')}", f"{unit} of {spoken(cut.of.column)}")
+            text = f"'{unit}': the {words[grouped]} of {base.event_time}, or of {cut.of.column}?"
+            return Question(text=text, phrase=unit, choices=choices)
     return None
 
 

@@ -1,9 +1,13 @@
 """Verbs that no row says anything of: "bikes used per station", where only the list of bikes is read."""
 
 from streamhouse.planner.language.answered_wish import AnsweredWish
+from streamhouse.planner.language.levels import WHOLE_NAME
+from streamhouse.planner.language.mentions import tables_named
+from streamhouse.planner.language.place import is_participle
+from streamhouse.planner.language.scope import TIMES, spoken
 from streamhouse.planner.language.tokens import singular, stem
 from streamhouse.planner.language.words import LIGHT_VERBS, PARTICIPLES
-from streamhouse.planner.request import Question
+from streamhouse.planner.request import ColumnRef, Question
 
 _LIGHT = frozenset(stem(word) for word in LIGHT_VERBS)
 _GOES_ON = frozenset({"to", "for", "as", "with", "from", "without", "of"})
@@ -22,6 +26,24 @@ def deed_without_rows(wish: AnsweredWish) -> Question | None:
         if things and plural and _was_done(word) and after not in _GOES_ON:
             said = f"{mention.text} {word}"
             return Question(text=f"'{said}': which rows say so? Only {base.name} would be read", phrase=said)
+    return None
+
+
+def shown_or_done(wish: AnsweredWish) -> Question | None:
+    """As in "loans returned more than 10 days late", of which only the time of the return would be shown."""
+    block = wish.block
+    shown = block.columns[0].of if len(block.columns) == 1 else None
+    if not isinstance(shown, ColumnRef) or shown.role or block.measures or block.derived or block.dimensions:
+        return None
+    if not block.filters or wish.base.column(shown.column).type not in TIMES:
+        return None
+    for mention in wish.mentions:
+        rows = wish.scope.lexicon.mention(wish.tokens, mention.start - 1, 1) if mention.start else None
+        named = any((one.table, one.column) == (wish.base.name, shown.column) for one in mention.of_kind("column"))
+        if named and is_participle(mention) and rows is not None and tables_named([rows], WHOLE_NAME):
+            said = f"{rows.text} {mention.text}"
+            text = f"'{said}': are the {rows.text} wanted, or only their {spoken(shown.column)}?"
+            return Question(text=text, phrase=said, choices=(f"{rows.text} that were {mention.text}",))
     return None
 
 

@@ -12,16 +12,18 @@ from streamhouse.model.types import Layer
 from streamhouse.planner.catalog import CatalogTable
 from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.draft import Draft, Noun
+from streamhouse.planner.language.empty_columns import may_be_empty
 from streamhouse.planner.language.levels import ANY_FORM
 from streamhouse.planner.language.mentions import mentions_of
 from streamhouse.planner.language.scope import TIMES
 from streamhouse.planner.language.shape import Shaped
-from streamhouse.planner.request import ColumnRef, Question
+from streamhouse.planner.language.tokens import stem, stems
+from streamhouse.planner.request import ColumnRef, Condition, Question
 from streamhouse.sql.dialect import parse_query, render
 
 _OF_SINGLE_ROWS = frozenset({"avg", "min", "max", "median", "stddev"})
 _SUMS = (exp.Sum, exp.Count)
-_EMPTY = "empty"  # as in "moves: empty if the game was not played": a row without a value is right, and is a row
+_LATE = frozenset(map(stem, ("late", "overdue", "delay", "delayed")))
 
 
 def narrow_table(wish: AnsweredWish) -> Question | None:
@@ -33,6 +35,8 @@ def narrow_table(wish: AnsweredWish) -> Question | None:
     action = catalog.actions.get(base.action)
     if action is None or _is_named(base, wish.draft, wish.found):
         return None
+    if (ended := _only_ended(wish, _never_null(action.sql))) is not None:
+        return ended
     conditions, sums = _narrowed_by(action.sql)
     named = next((one for one in base.upstream if one in wish.things and _says(one, base, wish.found)), "")
     if base.layer is Layer.DWD and conditions and named:
@@ -51,6 +55,33 @@ def narrow_table(wish: AnsweredWish) -> Question | None:
     return None
 
 
+def _only_ended(wish: AnsweredWish, never_null: frozenset[str]) -> Question | None:
+    """As in "loans more than 10 days late" by the returns, which only have loans that came back."""
+    base, tables = wish.base, wish.scope.lexicon.catalog.tables
+    whole = tables.get(base.upstream[0]) if len(base.upstream) == 1 else None
+    if base.layer is not Layer.DWD or whole is None or whole.name not in wish.things:
+        return None
+    own = {one.name for one in base.columns} - {one.name for one in whole.columns}
+    bounds = [
+        one.left for one in wish.block.filters if isinstance(one, Condition) and one.operator in {">", ">=", "<", "<="}
+    ]
+    late = [one.column for one in bounds if isinstance(one, ColumnRef) and not one.role and one.column in own]
+    bound = next(
+        (one for one in late if _LATE & set(stems(one))), ""
+    )  # what lasted 90 minutes is over, and is not late
+    said = {stem(word) for word in wish.draft.words}
+    states = [one for one in whole.columns if one.name in never_null and one.type in TIMES and may_be_empty(one)]
+    if (
+        not bound
+        or not states
+        or any({p for t in (one.name, *one.synonyms) for p in stems(t)} & said for one in states)
+    ):
+        return None
+    name = states[0].name
+    text = f"{base.name} has only rows of {whole.name} with {name}: do those without it count, too?"
+    return _question(text, base, wish.draft, whole.name)
+
+
 def table_with_all_rows(base: CatalogTable, draft: Draft, found: Shaped) -> str:
     """The table that has all rows of which a table has some, and that says all that is read; empty: none has."""
     catalog = found.bench.places.scope.lexicon.catalog
@@ -63,7 +94,8 @@ def table_with_all_rows(base: CatalogTable, draft: Draft, found: Shaped) -> str:
     ):
         return ""
     whole = catalog.tables[base.upstream[0]]
-    states = {one.name for one in whole.columns if one.type in TIMES or _EMPTY in one.description.lower()}
+    # A row without moves is right and is a row: "moves: empty if the game was not played".
+    states = {one.name for one in whole.columns if one.type in TIMES or may_be_empty(one)}
     if not (states - {whole.event_time, *whole.primary_key}) & _never_null(action.sql) or whole.layer is base.layer:
         return ""
     return whole.name if _says(whole.name, base, found) else ""

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from streamhouse.planner.language.account import MAY_BE_EMPTY
 from streamhouse.planner.language.draft import Draft
+from streamhouse.planner.language.empty_columns import may_be_empty
 from streamhouse.planner.language.levels import ANY_FORM, NAME, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.periods import read_period
@@ -86,7 +86,7 @@ def _always_of(rows: str, lexicon: Lexicon) -> set[str]:
     while pending:
         table, depth = pending.pop()
         for key in lexicon.keys.get(table, ()) if depth < _DEEPEST else ():
-            filled = not any(MAY_BE_EMPTY.search(tables[table].column(one).description.lower()) for one in key.columns)
+            filled = not any(may_be_empty(tables[table].column(one)) for one in key.columns)
             if filled and key.to not in found:
                 found.add(key.to)
                 pending.append((key.to, depth + 1))

@@ -1,11 +1,8 @@
 """Rows that point to nothing are no thing: of "riders with more than 10 rides", casual hires are left out."""
 
-import re
-
 from streamhouse.planner.language.bench import Bench
+from streamhouse.planner.language.empty_columns import may_be_empty
 from streamhouse.planner.request import ColumnRef, Condition, Scalar
-
-_EMPTY = re.compile(r"\b(empty|nobody|null|unknown)\b")
 
 
 def leave_out_nobody(bench: Bench, per: tuple[str, ...]) -> None:
@@ -27,9 +24,22 @@ def leave_out_empty(bench: Bench, of: Scalar) -> None:
     column = bench.base.column(of.column)
     if column.name in bench.base.primary_key:
         return  # a key is never empty
-    if column.references is None or not _EMPTY.search(column.description):
+    if column.references is None or not may_be_empty(column):
         return
+    _leave_out(bench, of)
+
+
+def leave_out_unnamed(bench: Bench, per: tuple[str, ...]) -> None:
+    """Leave out rows without the text that alone is ranked: the opening of "three openings most often played"."""
+    one = bench.dimensions[0].of if len(bench.dimensions) == 1 and not per else None
+    if isinstance(one, ColumnRef) and not one.role:
+        column = bench.base.column(one.column)
+        if column.type == "string" and column.name not in bench.base.primary_key and may_be_empty(column):
+            _leave_out(bench, one)
+
+
+def _leave_out(bench: Bench, of: ColumnRef) -> None:
     condition = Condition(left=of, operator="is not null")
     if condition not in bench.filters:
         bench.filters.append(condition)
-        bench.places.assume(f"rows of {bench.base.name} without {column.name} are left out")
+        bench.places.assume(f"rows of {bench.base.name} without {of.column} are left out")

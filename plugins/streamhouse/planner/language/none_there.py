@@ -4,16 +4,17 @@ import re
 
 from streamhouse.planner.catalog import CatalogColumn
 from streamhouse.planner.language.draft import Present
+from streamhouse.planner.language.empty_columns import may_be_empty, when_empty
 from streamhouse.planner.language.place import Placed, UnclearError
 from streamhouse.planner.language.scope import spoken
 
-_EMPTY_WITHOUT = re.compile(r"\b(?:empty|null|missing|blank|unset)\b[^.;,]*\b(?:no|without|not|none)\b")
+_WITHOUT = re.compile(r"[^.;,]*\b(?:no|without|not|none)\b")
 _ZEROES = frozenset({"0", "none", "no", "nothing", "n/a"})  # texts that say that there is none
 
 
 def is_empty_without(column: CatalogColumn) -> bool:
     """Whether a description says that NULL means none, as in "empty if there is no limit": zero is a limit then."""
-    return _EMPTY_WITHOUT.search(column.description.lower()) is not None
+    return _WITHOUT.match(when_empty(column)) is not None
 
 
 def refuse_text_of_none(clause: Present, placed: Placed) -> None:
@@ -37,13 +38,13 @@ def check_there_or_shown(clause: Present, placed: Placed) -> None:
         UnclearError: nothing says that a row may lack it.
     """
     said = placed.column.description.lower()
-    if clause.unsure and said and not _MAY_LACK.search(said):
+    if clause.unsure and said and not may_be_empty(placed.column) and not _ONLY_SOME.search(said):
         noun = clause.noun.text
         raise UnclearError(f"'{clause.phrase}': must it be there, or is it to be shown?", clause.phrase,
                            (f"with any {noun}", f", show {noun}"))  # fmt: skip
 
 
-_MAY_LACK = re.compile(r"\b(empty|null|missing|none|unknown|if|unless|where|optional|only|not)\b")
+_ONLY_SOME = re.compile(r"\b(if|unless|where|optional|only|not)\b")
 
 
 def refuse_empty_parts(phrase: str, left: Placed, right: Placed) -> None:
@@ -53,6 +54,6 @@ def refuse_empty_parts(phrase: str, left: Placed, right: Placed) -> None:
         UnclearError: one is described as empty for some rows, and the sum leaves these rows out.
     """
     for one in (left, right):
-        if re.search(r"\b(empty|null|missing|blank)\b", one.column.description.lower()):
+        if may_be_empty(one.column):
             text = f"'{phrase}': do rows count where {one.name} is empty? A sum would leave them out"
             raise UnclearError(text, phrase, (f"{phrase} with {spoken(one.column.name)}",))

@@ -1,6 +1,7 @@
 """Words whose rows two tables have: each is asked back where the answers differ."""
 
 from streamhouse.planner.language.answered_wish import AnsweredWish
+from streamhouse.planner.language.draft import Noun
 from streamhouse.planner.language.levels import ANY_FORM, WHOLE_NAME
 from streamhouse.planner.language.mentions import tables_named
 from streamhouse.planner.request import ColumnRef, Condition, Question, Related
@@ -40,6 +41,23 @@ def part_not_there(wish: AnsweredWish) -> Question | None:
             name = min(columns)
             text = f"'{name.replace('_', ' ')}': of {wish.base.name}, or only of those rows that {one.table} has?"
             return Question(text=text, phrase=name.replace("_", " "), choices=(f"{wish.base.name}.{name}",))
+    return None
+
+
+def count_or_number(wish: AnsweredWish) -> Question | None:
+    """A number of other rows for a count of things: "number of games" by the games that each rating counts."""
+    base = wish.base
+    for figure in wish.draft.figures:
+        head = figure.noun.head if figure.function == "count" and isinstance(figure.noun, Noun) else None
+        named = tables_named([head], WHOLE_NAME) if head is not None else set()
+        if head is None or not named or base.name in named:
+            continue
+        numbers = {one.column for one in head.of_kind("column") if one.table == base.name}
+        for measure in wish.block.measures:
+            if measure.function == "sum" and isinstance(measure.of, ColumnRef) and measure.of.column in numbers:
+                text = f"'{figure.phrase}': rows of {min(named)}, or {base.name}.{measure.of.column}?"
+                choices = (f"rows of {min(named)}", f"total {measure.of.column.replace('_', ' ')}")
+                return Question(text=text, phrase=figure.phrase, choices=choices)
     return None
 
 

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 from streamhouse.planner.language.lazy_patterns import Turn
 from streamhouse.planner.language.turns_of_asking import TURNS_OF_ASKING
+from streamhouse.planner.language.turns_of_everyday import TURNS_OF_EVERYDAY
 from streamhouse.planner.language.turns_of_figures import TURNS_OF_FIGURES
 from streamhouse.planner.language.turns_of_patterns import TURNS_OF_PATTERNS
 from streamhouse.planner.language.turns_of_requests import TURNS_OF_REQUESTS
@@ -150,7 +151,8 @@ _TURNS: tuple[tuple[str, str], ...] = (
      r"with exactly \1 \2"),
     (rf"\b(?:(?:on|for|in|from|by) )?{_DATE} or (?:earlier|before)\b", r"on or before \1"),
     (rf"\b(?:(?:on|for|in|from) )?{_DATE} or (?:later|after)\b", r"on or after \1"),
-    (r"\b(1[3-9]|2[0-3]) (?:o'clock|o clock|h|hours)\b", r"\1:00"),
+    (r"\b(1[3-9]|2[0-3]) (?:o'clock|o clock)\b", r"\1:00"),
+    (r"\b(at|after|before|from|until|till|since|between|to|and) (1[3-9]|2[0-3]) (?:h|hours)\b", r"\1 \2:00"),
     (r"(?<=\d) (?:o'clock )?in the morning\b", " am"),
     (r"(?<=\d) (?:o'clock )?(?:in the (?:afternoon|evening)|at night)\b", " pm"),
     (r"\b(?:at |from )?(\d{1,2}(?::\d\d)? ?[ap]m|\d{1,2}:\d\d|noon|midnight) or (?:later|after)\b", r"after \1"),
@@ -168,6 +170,7 @@ _ALL_TURNS = tuple(
     Turn(pattern, said)
     for pattern, said in (
         _PERIOD_BY_PERIOD,
+        *TURNS_OF_EVERYDAY,
         *TURNS_OF_SPEECH,
         *TURNS_OF_REQUESTS,
         *TURNS_OF_ASKING,

@@ -5,13 +5,13 @@ import re
 from streamhouse.planner.catalog import CatalogColumn
 from streamhouse.planner.language.bench import Bench
 from streamhouse.planner.language.draft import State
+from streamhouse.planner.language.empty_columns import when_empty
 from streamhouse.planner.language.place import UnclearError
 from streamhouse.planner.language.scope import TIMES, spoken
 from streamhouse.planner.language.tokens import stem, stems
 from streamhouse.planner.language.words import NOW, STATES
 from streamhouse.planner.request import ColumnRef, Condition, During
 
-_EMPTY = re.compile(r"\b(empty|null|missing|blank|unset)\b(.*)")
 _GOES_ON = re.compile(r"\b(while|still|as long as|until|current|active|not yet|so far|today)\b")
 
 
@@ -46,8 +46,7 @@ def _ends(bench: Bench) -> list[CatalogColumn]:
 
 def is_empty_for_now(column: CatalogColumn) -> bool:
     """Whether the description of a time says that it is empty for what goes on."""
-    empty = _EMPTY.search(column.description.lower())
-    return empty is not None and _GOES_ON.search(empty.group(2)) is not None
+    return _GOES_ON.search(when_empty(column)) is not None
 
 
 def _is_bound(bench: Bench, ends: list[CatalogColumn]) -> bool:

@@ -1,9 +1,9 @@
 """As in "pass rate by examiner": the share of rows of which a column of yes or no, or a time of its own, says so."""
 
-import re
 from dataclasses import replace
 
 from streamhouse.planner.catalog import CatalogColumn, CatalogTable
+from streamhouse.planner.language.empty_columns import may_be_empty
 from streamhouse.planner.language.levels import ANY_FORM, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.periods import read_period
@@ -11,7 +11,6 @@ from streamhouse.planner.language.scope import TIMES
 from streamhouse.planner.language.tokens import Token, stem
 from streamhouse.planner.language.words import GRAINS, PARTICIPLES
 
-_MAY_BE_EMPTY = re.compile(r"\b(empty|null|missing|blank|unknown)\b")
 _NEXT = frozenset({"per", "by", "each", "every", ",", ".", "?", "!", ";", "%"})
 _PRICES = frozenset("pay charge hire rent lend book sell buy bill price tax call order work lease loan".split())
 """Words before "rate" that say what somebody pays, or how fast something is."""
@@ -59,7 +58,7 @@ def _is_participle(word: str) -> bool:
 
 def _tells(column: CatalogColumn, table: CatalogTable) -> bool:
     """Whether a column says whether something was done: yes or no, or a time that is empty if it was not."""
-    empty = _MAY_BE_EMPTY.search(column.description.lower()) is not None
+    empty = may_be_empty(column)
     if column.type == "boolean":
         return not empty
     return column.type in TIMES and column.name != table.event_time and empty

@@ -8,7 +8,7 @@ from streamhouse.planner.language.draft import Compared, Draft, Figure
 from streamhouse.planner.language.levels import ANY_FORM, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon, Mention
 from streamhouse.planner.language.listed_things import check_conditions_shared, check_listed, check_weighed
-from streamhouse.planner.language.mentions import mentions_of
+from streamhouse.planner.language.mentions import mentions_of, tables_named
 from streamhouse.planner.language.narrow_tables import table_with_all_rows
 from streamhouse.planner.language.place import NotPlacedError, RefusedError, UnclearError
 from streamhouse.planner.language.plain_folds import measure_of_column
@@ -107,6 +107,8 @@ def _over(base: str, draft: Draft, lexicon: Lexicon, mentions: list[Mention]) ->
 def _described_first(found: list[Shaped], draft: Draft, lexicon: Lexicon) -> list[Shaped]:
     """Of readings that are as good, first the one whose columns the wish describes: "kWh *used*" and not billed."""
     best = found[0]
+    if best.bench.base.name in tables_named(mentions_of(draft), WHOLE_NAME) and _counts_rows(best):
+        return found  # "number of games" of games, and not the number of them that something else is described with
     near = [one for one in found if one.cost - best.cost < _LIKE]
     near = [one for one in near if one is best or not _related(best.bench.base.name, one.bench.base.name, lexicon)]
     if len(near) < 2:
@@ -119,6 +121,11 @@ def _described_first(found: list[Shaped], draft: Draft, lexicon: Lexicon) -> lis
     others = [one for one in found if one not in near]
     rest = [one for one in near if one is not chosen]
     return [chosen, *others] if max(scores) > sorted(scores)[-2] else [chosen, *rest, *others]
+
+
+def _counts_rows(one: Shaped) -> bool:
+    measures = one.block.measures
+    return bool(measures) and all(measure.function == "count" and measure.of is None for measure in measures)
 
 
 _COMMON = frozenset("the a an of in for per by and or each every to is are was were how many much what which".split())

@@ -20,7 +20,7 @@ from streamhouse.planner.language.listing import listed_columns
 from streamhouse.planner.language.mentions import mentions_of
 from streamhouse.planner.language.named_time import named_time
 from streamhouse.planner.language.nested import nested_block, nested_or_not
-from streamhouse.planner.language.nobody import leave_out_nobody
+from streamhouse.planner.language.nobody import leave_out_nobody, leave_out_unnamed
 from streamhouse.planner.language.place import NotPlacedError, PlaceFinder, RefusedError
 from streamhouse.planner.language.present_time import leave_out_ended
 from streamhouse.planner.language.quotients import divided_by_group
@@ -137,6 +137,8 @@ def _block(bench: Bench) -> tuple[Block, Ranking | None]:
         return block, None
     if ranking is not None or not draft.groups:
         leave_out_nobody(bench, ranking.per if ranking is not None else ())
+    if ranking is not None:
+        leave_out_unnamed(bench, ranking.per)
     return build_block(bench, _with_ranked(bench, columns.columns, ranking)), ranking
 
 

@@ -6,6 +6,7 @@ from typing import Literal
 from streamhouse.planner.catalog import CatalogColumn
 from streamhouse.planner.language.bench import Bench
 from streamhouse.planner.language.draft import Lasting, Noun, When
+from streamhouse.planner.language.empty_columns import may_be_empty
 from streamhouse.planner.language.numbers import Quantity
 from streamhouse.planner.language.place import NotPlacedError, Placed, PlaceFinder, RefusedError, UnclearError
 from streamhouse.planner.language.scope import TIMES, default_time, is_year
@@ -86,7 +87,7 @@ _ENDS = frozenset(stem(word) for word in _ENDING.split())
 
 def _ends(column: CatalogColumn) -> bool:
     """Whether a time says when something was over."""
-    return bool(_ENDS & set(stems(column.name))) or "empty" in column.description
+    return bool(_ENDS & set(stems(column.name))) or may_be_empty(column)
 
 
 def place_at(places: PlaceFinder, role: str, column: CatalogColumn) -> Placed:

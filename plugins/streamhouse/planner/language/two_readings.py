@@ -9,7 +9,12 @@ from streamhouse.planner.language.levels import ANY_FORM, LAST_WORD, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon, Sense
 from streamhouse.planner.language.mentions import mentions_of, tables_named
 from streamhouse.planner.language.named_rows import names_rows
-from streamhouse.planner.language.parts_of_tables import part_not_there, thing_or_measure, value_or_rows
+from streamhouse.planner.language.parts_of_tables import (
+    count_or_number,
+    part_not_there,
+    thing_or_measure,
+    value_or_rows,
+)
 from streamhouse.planner.language.place import is_participle
 from streamhouse.planner.language.shape import Shaped
 from streamhouse.planner.language.tokens import Token, singular, stem
@@ -369,6 +374,6 @@ def period_or_column(wish: AnsweredWish) -> Question | None:
 TWO_READINGS = (
     value_of_two, own_or_joined, thing_or_column, counted_otherwise, counted_elsewhere, lacking_things, rows_of_links,
     partly_named, needless_rows, weakly_joined, column_of_another, column_of_named, period_or_column,
-    value_or_rows, part_not_there, thing_or_measure,
+    value_or_rows, part_not_there, thing_or_measure, count_or_number,
 )  # fmt: skip
 """The checks, in the order in which they ask."""

@@ -5,6 +5,7 @@ from dataclasses import replace
 from streamhouse.planner.language.bench import Bench, unit_of_column
 from streamhouse.planner.language.conditions import filters_of, leftover_filters
 from streamhouse.planner.language.draft import Figure, Is, Noun, Present, Time
+from streamhouse.planner.language.empty_columns import may_be_empty
 from streamhouse.planner.language.figures import measured
 from streamhouse.planner.language.grouped import dimension_of
 from streamhouse.planner.language.named_measures import named_measure
@@ -156,12 +157,26 @@ def _share(bench: Bench, figure: Figure, plain: Figure, *, shown: bool) -> str:
         around = bench.filters[before:]
         if not where:
             where, bench.filters[before:] = list(around), []
+        _check_part(bench, figure, where)
         return _ratio(bench, figure, total, tuple(where))
     name = measured(bench, plain, hidden=not shown)
     if not bench.dimensions:
         raise UnclearError(f"'{figure.phrase}': a share of what? name the condition or the groups", figure.phrase)
     bench.places.note(figure.phrase, f"share of {name} in the total")
     return bench.derive(Derived(name=f"{name}_share", kind="share", of=name, percent=figure.percent))
+
+
+def _check_part(bench: Bench, figure: Figure, where: list[Filter]) -> None:
+    """Do nothing where some rows may be no part of the share.
+
+    Raises:
+        NotPlacedError: each row has all that makes the part: "share of the checks of a building".
+    """
+    always = [one.left for one in where if isinstance(one, Condition) and one.operator == "is not null"
+              and isinstance(one.left, ColumnRef) and not one.left.role]  # fmt: skip
+    keys = [bench.base.column(one.column) for one in always]
+    if len(always) == len(where) and all(key.references and not may_be_empty(key) for key in keys):
+        raise NotPlacedError(figure.phrase, f"each row of {bench.base.name} has {keys[0].name}")
 
 
 def _restricts(bench: Bench, noun: Noun) -> bool:

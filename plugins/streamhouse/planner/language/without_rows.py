@@ -2,15 +2,18 @@
 
 from dataclasses import replace
 
+from streamhouse.planner.language.empty_columns import may_be_empty
 from streamhouse.planner.language.levels import ANY_FORM, NEARLY_NAME
 from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.periods import read_period
 from streamhouse.planner.language.tokens import Token
+from streamhouse.planner.language.without_doer import NO_ONE
 
 _OPENERS = frozenset({"who", "that", "which"})
 _DOING = frozenset({"have", "has", "had", "did", "do", "does", "were", "was", "are", "been", "ever"})
-_ACTIVE = frozenset({"have", "has", "had", "did", "do", "does"})
-_DENIED = frozenset({"not", "never"})
+_ACTIVE = frozenset({"have", "has", "had", "did", "do", "does", NO_ONE})
+_DENIED = frozenset({"not", "never", NO_ONE})
+_BETWEEN = frozenset({"been", "yet", "ever"})
 _NOTHING = frozenset({"anything", "anyone", "any", "at", "all", "yet", "ever", "so", "far"})
 
 
@@ -24,7 +27,8 @@ def with_missing_rows(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Toke
             first -= 1
         first -= bool(first) and tokens[first - 1].word in _OPENERS
         verb = at + 1
-        while verb < len(tokens) and tokens[verb].word in {"been", "yet", "ever"}:
+        skipped = _DOING if tokens[at].word == NO_ONE else _BETWEEN
+        while verb < len(tokens) and tokens[verb].word in skipped:
             verb += 1
         end = verb + 1
         while end < len(tokens) and tokens[end].word in _NOTHING:
@@ -63,4 +67,17 @@ def _rows(tokens: tuple[Token, ...], thing: int, verb: int, lexicon: Lexicon) ->
     tables = lexicon.catalog.tables
     times = [s for s in done.of_kind("column") if s.quality >= ANY_FORM and s.column == tables[s.table].event_time]
     rows = {s.table for s in times if any(key.to in things for key in lexicon.keys.get(s.table, []))}
+    rows = rows or _lines(things, {s.table for s in times}, lexicon)
     return rows.pop() if len(rows) == 1 else ""
+
+
+def _lines(things: set[str], done: set[str], lexicon: Lexicon) -> set[str]:
+    """The tables whose rows each are of a thing and of what was done: the lines of orders of "plants never ordered"."""
+    tables = lexicon.catalog.tables
+    found: set[str] = set()
+    for name, keys in lexicon.keys.items():
+        of_done = [key for key in keys if key.to in done]
+        filled = not any(may_be_empty(tables[name].column(one)) for key in of_done for one in key.columns)
+        if of_done and filled and any(key.to in things for key in keys):
+            found.add(name)
+    return {one for one in found if not found & set(tables[one].upstream)}

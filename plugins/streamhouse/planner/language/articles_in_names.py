@@ -1,0 +1,26 @@
+"""As in "boats that left the fleet": the name of a time or of what is yes or no, with an article that it lacks."""
+
+from streamhouse.planner.language.levels import WHOLE_NAME
+from streamhouse.planner.language.lexicon import Lexicon
+from streamhouse.planner.language.scope import TIMES
+from streamhouse.planner.language.tokens import Token
+
+_ARTICLES = frozenset({"the", "a", "an", "our", "their"})
+_HAVING = frozenset({"have", "has", "had", "is", "are", "was", "were"})  # "have a balcony" is read so
+
+
+def without_articles(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
+    """The tokens without the articles that stand within names of such columns."""
+    return tuple(token for at, token in enumerate(tokens) if not _is_within(tokens, at, lexicon))
+
+
+def _is_within(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> bool:
+    if tokens[at].word not in _ARTICLES or not 0 < at < len(tokens) - 1 or tokens[at - 1].word in _HAVING:
+        return False
+    pair = (tokens[at - 1], tokens[at + 1])
+    found = lexicon.mention(pair, 0, 2) if all(token.kind == "word" for token in pair) else None
+    if found is None or found.end < len(pair):
+        return False
+    tables = lexicon.catalog.tables
+    kinds = {tables[s.table].column(s.column).type for s in found.of_kind("column") if s.quality >= WHOLE_NAME}
+    return bool(kinds) and kinds <= {*TIMES, "boolean"} and not found.of_kind("table", "measure", "value")

@@ -1,0 +1,93 @@
+"""As in "anonymous donations": what a description says of rows without a value: "who gave; empty if anonymous"."""
+
+import re
+from dataclasses import replace
+
+from streamhouse.planner.catalog import CatalogColumn
+from streamhouse.planner.language.draft import Draft
+from streamhouse.planner.language.empty_columns import when_empty
+from streamhouse.planner.language.levels import WHOLE_NAME
+from streamhouse.planner.language.lexicon import Lexicon
+from streamhouse.planner.language.tokens import Token, stem
+from streamhouse.planner.language.words import FILLERS, LIGHT_VERBS, STATES
+
+_WHOSE = r"(?:it|he|she|they|the [a-z]+|those)"
+_PLACED = r"(?:(?:in|at|on|of|from) )?(?:(?:a|an|the) )?"
+_SAID = re.compile(
+    rf"^(?: (?:if|while|when|where)(?: {_WHOSE} (?:is|are|was|were))? {_PLACED}([a-z]+)"
+    rf"| (?:if|when|where) (?:a|an) ([a-z]+) did(?: it)?"
+    rf"| (?:for|in|at|on|of) (?:(?:a|an|the) )?([a-z]+))\s*(?=[.;,]|$)"
+)
+_LINKS = frozenset(
+    "that which who are is was were the a an in at on of from for by still those all any ones being".split()
+)
+_DENIALS = frozenset({"without", "except", "excluding", "not"})
+_SHORTEST = 4
+
+
+def with_empty_said(tokens: tuple[Token, ...], lexicon: Lexicon, draft: Draft) -> tuple[Token, ...]:
+    """The tokens with "donations without donor" for "anonymous donations", where one description says so."""
+    for at, token in enumerate(tokens):
+        name = _column(token, tokens, at, lexicon)
+        if not name:
+            continue
+        first, last = _around(tokens, at)
+        denied = first > 0 and tokens[first - 1].word in _DENIALS
+        first -= denied
+        rows = lexicon.mention(tokens, at + 1) if at + 1 < len(tokens) else None
+        before = last == at + 1 and rows is not None and bool(rows.of_kind("table"))
+        draft.assumptions.append(f"'{token.text}' means that {name} is empty")
+        words = ("with", "any") if denied else ("without",)
+        said = [replace(token, text=word, word=word, stem=stem(word)) for word in words]
+        said.append(replace(token, word=name, stem=name, kind="name"))
+        if before and rows is not None and not denied:
+            return (*tokens[:at], *tokens[at + 1 : rows.end], *said, *tokens[rows.end :])
+        if before and rows is not None:
+            last = rows.end
+        comma = first > 0 and tokens[first - 1].word == ","
+        return (*tokens[: first - comma], *said, *tokens[last:])
+    return tokens
+
+
+def _around(tokens: tuple[Token, ...], at: int) -> tuple[int, int]:
+    """Where "that are in the | store" begins and ends."""
+    first, last = at, at + 1
+    while first > 0 and tokens[first - 1].word in _LINKS:
+        first -= 1
+    while last < len(tokens) and tokens[last].word in {"one", "ones"}:
+        last += 1
+    return first, last
+
+
+def _column(token: Token, tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> str:
+    """The full name of the only column that a word says to be empty; empty: there is none, or there are several."""
+    if token.kind != "word" or len(token.word) < _SHORTEST or token.word in FILLERS or token.word in STATES:
+        return ""
+    if stem(token.word) in _LIGHT or lexicon.mention(tokens, at) is not None:
+        return ""
+    found = [
+        (sense.table, sense.column)
+        for sense in lexicon.described.get(token.stem, ())
+        if sense.column and token.stem in _words(lexicon.catalog.tables[sense.table].column(sense.column))
+    ]
+    named = {table for table, _ in found} & _named(tokens, lexicon)
+    found = [place for place in found if place[0] in named] if len(found) > 1 else found
+    return ".".join(found[0]) if len(found) == 1 else ""
+
+
+_LIGHT = frozenset(stem(word) for word in LIGHT_VERBS)
+
+
+def _words(column: CatalogColumn) -> set[str]:
+    """The stem of the one word that a description says of rows without a value; empty: it says none, or more."""
+    match = _SAID.match(when_empty(column))
+    return {stem(word) for word in match.groups() if word} if match is not None else set()
+
+
+def _named(tokens: tuple[Token, ...], lexicon: Lexicon) -> set[str]:
+    """The tables that the wish calls by their whole name."""
+    found: set[str] = set()
+    for at in range(len(tokens)):
+        mention = lexicon.mention(tokens, at)
+        found |= {one.table for one in mention.of_kind("table") if one.quality >= WHOLE_NAME} if mention else set()
+    return found
