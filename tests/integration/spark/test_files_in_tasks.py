@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +43,7 @@ def zstd(data: bytes) -> bytes:
     return made.getvalue().to_pybytes()
 
 
-PACKERS = {"": bytes, ".gz": gzip.compress, ".zst": zstd, ".bz2": bz2.compress}
+PACKERS: dict[str, Callable[[bytes], bytes]] = {"": bytes, ".gz": gzip.compress, ".zst": zstd, ".bz2": bz2.compress}
 ROWS = [{"id": number, "name": f"ø {number}", "amount": number / 4} for number in range(25_000)]
 """More than one task reads: a share has 10,000."""
 PACKED = {
