@@ -36,7 +36,8 @@ def test_a_wish_on_the_page_becomes_rows_in_an_environment(open_page, shop, stre
     page.get_by_role("button", name="Write and build it").click()
     page.get_by_text("Environment page_review has the new tables").wait_for()
     shot(page, "ask-build-built")
-    assert "streamhouse env promote page_review" in page.inner_text("#main, main")
+    assert "streamhouse env promote orders page_review" in page.inner_text("main")
+    assert "written into the project" in page.inner_text("main")
     sql = f"SELECT * FROM {table}"
     assert len(streamhouse("query", sql, "--env", "page_review", cwd=shop)["rows"]) >= shown
     refused = streamhouse("query", sql, cwd=shop, code=3)

@@ -8,6 +8,7 @@ import { go, link } from "../route.js";
 import { count, plural } from "../words.js";
 import { Answer } from "../answer.js";
 
+const INTO = new Set(["revised", "written"]); // events whose detail says where to
 const VERDICTS = { passed: "ok", failed: "bad", skipped: "calm", notice: "warn" };
 const ROWS = 10;
 
@@ -27,7 +28,7 @@ export function Proposed({ page, about, busy, onTry, onDone }) {
     <${Tabs} label="Parts of the proposal" tabs=${tabs} at=${at ?? tabs[0].id} onChange=${setAt} />
   </section>
   ${p.files.length ? html`<${TakeOn} page=${page} about=${about} onDone=${onDone} />` : null}
-  ${page.events.length ? html`<p class="quiet small">Proposal <code>${p.id}</code>: ${page.events.map((e, i) => html`<span key=${i}>${i ? ", " : ""}${e.what} ${e.detail} <${Ago} at=${e.at} /></span>`)}</p>` : null}`;
+  ${page.events.length ? html`<p class="quiet small">Proposal <code>${p.id}</code>: ${page.events.map((e, i) => html`<span key=${i}>${i ? ", " : ""}${e.what} ${INTO.has(e.what) ? "into " : ""}${e.detail} <${Ago} at=${e.at} /></span>`)}</p>` : null}`;
 }
 
 function File({ diff: d }) {
