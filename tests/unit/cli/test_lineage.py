@@ -60,8 +60,8 @@ def test_only_steps_on_the_way_are_analysed(project, capsys, monkeypatch):
     for layer in ("ods", "dwd", "dws", "ads"):
         other = other.replace(f"{layer}.", f"{layer}.other_")
     (project / "flows" / "others.yaml").write_text(other)
-    analysed, meaning = [], Around.meaning
-    monkeypatch.setattr(Around, "meaning", lambda self, step: analysed.append(step.id) or meaning(self, step))
+    analysed, made_of = [], Around.made_of
+    monkeypatch.setattr(Around, "made_of", lambda self, step: analysed.append(step.id) or made_of(self, step))
     found = links(capsys, "dwd.orders.amount_cents")
     assert "lines" not in {x["table"] for x in found["up"]}, "two flows have a source of that name"
     assert "orders:lines" in {x["table"] for x in found["up"]}
