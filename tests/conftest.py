@@ -37,6 +37,7 @@ if threading.current_thread() is threading.main_thread() and signal.getsignal(si
 
 # Files that take longest go first, each to one process: begun last, one of them alone would keep the others waiting.
 _LONGEST = (
+    "test_losses",
     "test_epochs",
     "test_flow_in_airflow",
     "test_outages",
@@ -57,7 +58,6 @@ _LONGEST = (
     "test_sql_coverage",
     "test_reading_histories",
     "test_followed",
-    "test_losses",
     "test_csv_files",
     "test_deaths",
     "test_delta_random",
