@@ -33,9 +33,6 @@ def arrow_rows(frame: "DataFrame") -> pa.Table:
         with served(address, secret) as stream:
             connected = True
             return read_result(stream)
-    except BaseException as error:
-        connected = connected and isinstance(error, Exception)  # the JVM says only that it cannot send
-        raise
     finally:
         if connected:
             with unwrap_spark_exception():

@@ -1,4 +1,4 @@
-"""Who reads a result asks the JVM what failed there, but not after Ctrl-C."""
+"""Code that reads a result asks the JVM what failed there."""
 
 from contextlib import contextmanager
 
@@ -38,8 +38,3 @@ def read(monkeypatch, ended_by):
 def test_what_failed_in_the_jvm_is_the_error(monkeypatch):
     with pytest.raises(RuntimeError, match="Broken pipe"):
         read(monkeypatch, ResultShortError("a result breaks off"))
-
-
-def test_an_interrupt_stays_an_interrupt(monkeypatch):
-    with pytest.raises(KeyboardInterrupt):
-        read(monkeypatch, KeyboardInterrupt())
