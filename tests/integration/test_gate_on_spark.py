@@ -90,12 +90,13 @@ def test_what_cannot_be_the_same_each_time_is_refused_at_once(proposed, shop, qu
 
 
 def test_a_promise_that_cannot_hold_is_refused_with_the_numbers(proposed, shop):
+    rows, visible = {"ods.sales": 1}, {"ods": 4_000}
     with shop.state() as state:
         state.save_plan(desired_plans(shop)["shop"])
         state.begin_at(
-            EpochRecord("shop", segment.name, number, number, number, number + 4_000, rows={"ods.sales": 1})
+            EpochRecord("shop", segment.name, at_ms, at_ms, at_ms, at_ms + 4_000, rows=rows, layer_visible_ms=visible)
             for segment in desired_plans(shop)["shop"].segments
-            for number in range(12)
+            for at_ms in range(12)
         )
     found = proposed(sql(PER_CITY["action"]["sql"], "city", freshness="1s"))
     said = f"{found.refusal} {found.assumptions}"
