@@ -37,12 +37,17 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator["SparkSession"]:
     end_java()
 
 
-@pytest.fixture(autouse=True)
-def forgotten_rows(request: pytest.FixtureRequest) -> Iterator[None]:
-    """What a test leaves in Spark's cache is forgotten, and its report names it: no test sees the rows of another."""
-    yield
-    if _forget_rows():
-        request.node.user_properties.append((LEFT, "rows in Spark's cache"))
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
+    """What a test leaves in Spark's cache is forgotten, and its report names it: no test sees the rows of another.
+
+    Spark is asked last, when one that does not answer has been killed (`tests.gate.shared`).
+    """
+    try:
+        return (yield)
+    finally:
+        if _forget_rows():
+            item.user_properties.append((LEFT, "rows in Spark's cache"))
 
 
 def _forget_rows() -> bool:

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from tests.gate.levels import deep
+from tests.patience import PATIENCE_S
 
 pytestmark = deep("real servers die; tests/unit/gate/test_deaths.py tries the same with small processes")
 
@@ -83,7 +84,9 @@ def test_a_second_try_has_a_new_spark_and_so_have_the_tests_after_it(tmp_path):
 
 
 def run(folder: Path, where: str, text: str) -> subprocess.CompletedProcess[str]:
-    (folder / "pytest.ini").write_text("[pytest]\naddopts = --import-mode=importlib -rfE\n")
+    options = ("addopts = --import-mode=importlib -rfE", f"timeout = {PATIENCE_S:.0f}")  # one that hangs says where
+    ini = "\n".join(("[pytest]", *options))
+    (folder / "pytest.ini").write_text(ini)
     (folder / where).mkdir(parents=True)
     (folder / where / "test_a.py").write_text(text)
     words = [word for name in PLUGINS for word in ("-p", f"tests.{name}")]
