@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
+from zlib import crc32
 
 _FILE = "place.json"
 # What projects of earlier releases tell of where they were: the log of Spark, the folder of ZooKeeper.
@@ -34,11 +35,16 @@ class ProjectPlace:
 
 
 def recorded(root: Path) -> ProjectPlace | None:
-    """Where the project whose state is in this folder says to be; None: nothing ever ran there, or it does not say."""
+    """Where the project whose state is in this folder says to be; None: nothing ever ran there, or it does not say.
+
+    A damaged file says nothing.
+    """
     state = root / ".streamhouse"
     with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):  # whatever a damaged file has
         found = json.loads((state / _FILE).read_text(encoding="utf-8"))
-        return ProjectPlace(str(found["id"]), Path(found["root"]))
+        place = ProjectPlace(str(found["id"]), Path(found["root"]))
+        if found.get("checksum", _checksum(place)) == _checksum(place):  # earlier releases wrote none
+            return place
     for name, pattern in _PLACE_PATTERNS:
         with suppress(OSError, UnicodeDecodeError):
             if place_match := pattern.search((state / name).read_text(encoding="utf-8")):
@@ -55,7 +61,9 @@ def record(root: Path, id_: str | None = None) -> None:
     """
     file = root / ".streamhouse" / _FILE
     unfinished = file.with_suffix(".new")
-    unfinished.write_text(json.dumps({"id": id_ or str(uuid4()), "root": str(root)}), encoding="utf-8")
+    place = ProjectPlace(id_ or str(uuid4()), root)
+    document = {"id": place.id, "root": str(root), "checksum": _checksum(place)}
+    unfinished.write_text(json.dumps(document), encoding="utf-8")
     unfinished.replace(file)
 
 
@@ -65,3 +73,8 @@ def is_settled(root: Path) -> bool:
         return True
     place = recorded(root)
     return place is not None and bool(place.id) and place.root == root
+
+
+def _checksum(place: ProjectPlace) -> int:
+    """A flipped bit is another folder or another project, and not where this one was."""
+    return crc32(f"{place.id} {place.root}".encode())
