@@ -14,7 +14,7 @@ from streamhouse.runtime.stores import open_stores
 from streamhouse.spark.shortcuts import Shortcuts, shortcuts_of, use_shortcuts
 from streamhouse.tiering.move import tier_all
 from streamhouse.tiering.union import union_frame, union_read
-from tests.gate.levels import deep
+from tests.gate.levels import deep, soak
 from tests.oracle import assert_same_rows, batch
 
 pytestmark = [
@@ -140,7 +140,7 @@ PARTS = [
 ]
 
 
-@pytest.fixture(params=["local", "executors", "public"])
+@pytest.fixture(params=["local", pytest.param("executors", marks=soak), "public"])
 def project(tmp_path, fluss, request, spark):
     before = shortcuts_of(spark)
     if request.param == "public":  # through Spark's public ways alone

@@ -36,7 +36,7 @@ DAYS = [date(2024, 1, day) for day in (1, 2)]  # long past the time that any fir
 DROPPING = [(Tier.HOT, Tier.WARM), *([(Tier.WARM, Tier.COLD)] if SOAKING else [])]
 _numbers = count()
 
-READS, MOVES = 8, 4
+READS, MOVES = (8, 4) if SOAKING else (5, 2)
 KEYS = st.sets(st.integers(0, 7), max_size=5)
 STEPS = st.lists(
     st.one_of(

@@ -10,7 +10,7 @@ import pytest
 from streamhouse.services.orphans import servers_below
 from streamhouse.services.services import Services
 from tests.gate.levels import deep
-from tests.patience import PATIENCE_S, pause, until
+from tests.patience import PATIENCE_S, SOAKING, pause, until
 
 pytestmark = [
     pytest.mark.services,
@@ -32,7 +32,7 @@ from streamhouse.services.services import Services
 print("begins", flush=True)
 Services(Path(sys.argv[1])).up()
 """
-SECONDS = (0.0, 0.3, 0.7, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0)
+SECONDS = (0.0, 0.3, 0.7, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0) if SOAKING else (0.0, 0.7, 1.5, 3.0, 5.0)
 
 
 def begun(code, root):

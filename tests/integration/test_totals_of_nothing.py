@@ -13,7 +13,7 @@ from streamhouse.runtime.open import Open, plan_of
 from streamhouse.runtime.stores import open_stores
 from streamhouse.spark.shortcuts import Shortcuts, shortcuts_of, use_shortcuts
 from streamhouse.stores.arrow import arrow_schema, conform
-from tests.gate.levels import deep
+from tests.gate.levels import deep, soak
 from tests.oracle import assert_same_rows, batch
 
 pytestmark = [
@@ -76,7 +76,7 @@ def flow(*, few: bool) -> str:
     return f"flow: totals\nmax_rows_per_epoch: 2\nsources:\n{sources}" + "\n".join(listed) + "\n"
 
 
-@pytest.fixture(params=["few", "shortcuts", "public"])
+@pytest.fixture(params=["few", "shortcuts", pytest.param("public", marks=soak)])
 def project(tmp_path, fluss, request, spark):
     before = shortcuts_of(spark)
     if request.param == "public":  # through Spark's public ways alone

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SEED = drawn_seed(29)
-NUMBER = int(os.environ.get("STREAMHOUSE_CSV_FILES", 2000 if SOAKING else 100))
+NUMBER = int(os.environ.get("STREAMHOUSE_CSV_FILES", 2000 if SOAKING else 50))
 pytestmark = [
     pytest.mark.spark,
     pytest.mark.timeout(6 * 3600 if SOAKING else 1800),

@@ -38,7 +38,7 @@ pytestmark = [
 ]
 
 SEED = os.environ.get("STREAMHOUSE_SEED", "0")
-EXAMPLES = int(os.environ.get("STREAMHOUSE_EXAMPLES", "5000" if SOAKING else "40"))
+EXAMPLES = int(os.environ.get("STREAMHOUSE_EXAMPLES", "5000" if SOAKING else "28"))
 
 
 @pytest.fixture(scope="module")
