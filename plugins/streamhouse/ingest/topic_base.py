@@ -47,12 +47,14 @@ class TopicBaseHeader(Frozen):
     Attributes:
         rows: Lines behind this one.
         covers: Segment → how many lines it had; of each one that is gone. It is the position at the end of the base.
+        ends: Partition of the topic → up to where it is in the journal there.
         views: For these, the rows are as of that position.
         removed: Ids of removals of all rows; the rows before them are gone.
     """
 
     rows: int
     covers: Position
+    ends: dict[str, int]
     views: tuple[TopicView, ...]
     removed: tuple[str, ...] = ()
 
@@ -138,6 +140,21 @@ def view_of(options: CdcOptions) -> TopicView:
     return TopicView(messages=place.messages, table=place.table, format=place.format, registry=place.registry, key=key)
 
 
+def header_of(base: Path) -> TopicBaseHeader:
+    """What a base has.
+
+    Raises:
+        SourceError: the file is no base, or was damaged.
+        FileNotFoundError: a later one has replaced it.
+    """
+    with base.open("rb") as file:
+        first = file.readline()
+    try:
+        return TopicBaseHeader.model_validate_json(first)
+    except ValidationError as error:
+        raise _damaged_error(_name_of(base), "it has no header") from error
+
+
 def base_in(file: Path, wanted: TopicEvents) -> TopicBase:
     """The base in a file.
 
@@ -145,14 +162,8 @@ def base_in(file: Path, wanted: TopicEvents) -> TopicBase:
         SourceError: the file is no base, or was damaged.
         FileNotFoundError, RowsLostError: a later one has replaced it.
     """
-    name = f"{file.parent.name}/{file.name}"
-    with file.open("rb") as opened:
-        first = opened.readline()
+    name, header = _name_of(file), header_of(file)
     lines = BaseLines(file, name, wanted)
-    try:
-        header = TopicBaseHeader.model_validate_json(first)
-    except ValidationError as error:
-        raise _damaged_error(name, "it has no header") from error
     if (count := lines.count()) != header.rows:
         raise _damaged_error(name, f"it has {count} lines, and its first line says {header.rows}")
     return TopicBase(name, header, lines)
@@ -181,6 +192,10 @@ def write_base(folder: Path, last: str, header: TopicBaseHeader, lines: Iterable
         os.fsync(handle)
     unfinished.replace(base)
     sync_folder(folder)
+
+
+def _name_of(base: Path) -> str:
+    return f"{base.parent.name}/{base.name}"
 
 
 def _damaged_error(name: str, why: str) -> SourceError:

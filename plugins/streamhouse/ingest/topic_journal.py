@@ -24,7 +24,7 @@ from streamhouse.ingest.journal_base import files_of
 from streamhouse.ingest.json_text import is_json
 from streamhouse.ingest.kafka_topic import Topic, TopicBounds
 from streamhouse.ingest.lines import Lines
-from streamhouse.ingest.topic_base import TopicBase, base_in
+from streamhouse.ingest.topic_base import TopicBase, base_in, header_of
 from streamhouse.ingest.topic_events import (
     MessagePlace,
     TopicEvents,
@@ -382,14 +382,17 @@ def _repaired(folder: Path) -> tuple[Path, dict[str, int]]:
             os.fsync(file.fileno())
     if data:
         return there[-1], ends_in(data.split(b"\n"))
-    ends = _ends(there[:-1])
+    ends = _ends(folder, there[:-1])
     _append(there[-1], [mark_of(ends)])
     return there[-1], ends
 
 
-def _ends(segments: list[Path]) -> dict[str, int]:
-    """As of the last segment, whose first line says where it begins."""
-    return ends_in(segments[-1].read_bytes().split(b"\n")) if segments else {}
+def _ends(folder: Path, segments: list[Path]) -> dict[str, int]:
+    """As of the last segment, whose first line says where it begins; without one as of the base."""
+    if segments:
+        return ends_in(segments[-1].read_bytes().split(b"\n"))
+    base = files_of(folder).base
+    return header_of(base).ends if base is not None else {}
 
 
 def _append(segment: Path, lines: list[bytes]) -> None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from streamhouse.ingest.cdc_topic import CdcTopic
 from streamhouse.ingest.journal_base import BASE, files_of, number_of, numbered_files
 from streamhouse.ingest.topic_base import TopicBase, TopicBaseHeader, TopicView, write_base
+from streamhouse.ingest.topic_events import ends_in
 from streamhouse.ingest.topic_journal import TopicJournal
 from streamhouse.install.sync import sync_folder
 
@@ -21,10 +22,8 @@ _Line = tuple[str, int, bytes]
 
 
 def closed_segments(journal: TopicJournal) -> list[str]:
-    """The segments of a journal to which no line is added any more, and that the next write does not look at."""
-    names = journal.names()
-    # The first line of a segment says up to where the topic was read before it; a writer may have died before that.
-    return names[:-1] if names and journal.lines(names[-1]).count() else names[:-2]
+    """The segments of a journal to which no line is added any more."""
+    return journal.names()[:-1]
 
 
 def remove_replaced(journal: TopicJournal) -> None:
@@ -76,9 +75,11 @@ def shorten(sources: Sequence[CdcTopic], names: Sequence[str], is_over: Callable
         removed.update(lines.removed)
     kept = np.unique(np.concatenate(needed))
     counts = {name: journal.lines(name).count() for name in names}
+    last = journal.lines(names[-1])
     header = TopicBaseHeader(
         rows=len(kept),
         covers={**(base.covers if base is not None else {}), **counts},
+        ends=ends_in(last.raw(0, counts[names[-1]])),  # a segment begins with the ends of the one before
         views=views,
         removed=tuple(sorted(removed)),
     )

@@ -432,10 +432,20 @@ def test_a_damaged_base_is_an_error(three, topic, tmp_path):
             opened(tmp_path, topic).available()
 
 
-def test_a_segment_whose_end_the_next_write_needs_stays(three, topic, tmp_path):
+def test_a_write_that_left_no_whole_line_behind_a_base_goes_on_where_the_topic_was_read(three, topic, tmp_path):
+    end = three.available()
+    shortened([three])
     last = three.journal.group()[0] / "00000004.jsonl"
-    last.write_bytes(b"")  # its writer died
-    assert len(closed_segments(opened(tmp_path, topic).journal)) == 2
+    whole = last.read_bytes()
+    asked = len(topic.asked)
+    for torn in (b"", whole[:5]):
+        last.write_bytes(torn)
+        assert opened(tmp_path, topic).available() == end
+        assert last.read_bytes() == whole
+    topic.send("c", {"id": 2, "name": "d"})
+    source = opened(tmp_path, topic)
+    assert rows(source, source.available()) == [(1, "c"), (2, "d")]
+    assert topic.asked[asked:] == [{0: (3, 4)}]
 
 
 def test_a_process_that_ends_replaces_nothing(three):
