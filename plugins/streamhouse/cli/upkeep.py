@@ -40,6 +40,8 @@ def upkeep(app: App, flows: tuple[str, ...], full: bool, orphans: bool, every: s
     and removes snapshots older than `keep_snapshots` of streamhouse.yaml, but none from which a flow or tiering has
     yet to read on. No other row goes; flows, tiering and queries may run meanwhile. Stopped or killed, it can be run
     again.
+
+    The journals of topics that flows read with `cdc` become shorter, too (docs/sources.md, changes from a topic).
     """
     from streamhouse.cli.stages import StageView
     from streamhouse.jobs.upkeep import keep_up

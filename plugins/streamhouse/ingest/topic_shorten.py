@@ -1,4 +1,4 @@
-"""Old segments of a topic's journal are replaced by a base, when nobody needs them any more.
+"""Old segments of a topic's journal are replaced by a base, when no reader needs them any more.
 
 A base is written whole, then gets its name, then what it replaces goes. Readers count nothing that a base replaces, so
 the process may die between any two of these: the next one removes what was left.

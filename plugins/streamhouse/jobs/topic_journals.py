@@ -1,4 +1,4 @@
-"""Upkeep keeps the journals of topics short: it replaces segments that nobody needs by a base."""
+"""Upkeep keeps the journals of topics short: it replaces segments that no reader needs by a base."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
@@ -53,7 +53,7 @@ def reads_topics(plan: FlowPlan) -> bool:
 def shorten_topics(
     project: Project, state: StateStore, flows: Collection[str], is_over: Callable[[], bool] = lambda: False
 ) -> ShortenedTopics:
-    """Shorten the journal of each topic that some flows read, as far as nobody needs it.
+    """Shorten the journal of each topic that some flows read, as far as no reader needs it.
 
     May be killed at any point and called again. Where another process shortens a journal, that one is left alone.
 
@@ -92,7 +92,7 @@ def _journals(project: Project, state: StateStore, flows: Collection[str]) -> li
 def _shorten(
     project: Project, state: StateStore, journal: TopicJournal, is_over: Callable[[], bool]
 ) -> tuple[int, int] | None:
-    """Replace what nobody needs; gives the bytes before and after, None where nothing was replaced."""
+    """Replace what no reader needs; gives the bytes before and after, None where nothing was replaced."""
     remove_replaced(journal)
     found = journal.group()
     assert found is not None, "the caller looked"
@@ -116,9 +116,9 @@ def _free(journal: TopicJournal, readers: Iterable[JournalReader]) -> list[str]:
     counts = {name: journal.lines(name).count() for name in closed_segments(journal)}
     for reader in readers:
         at = reader.position or {}
-        held = next((name for name, count in counts.items() if at.get(name, 0) < count), None)
-        if held is not None:
-            counts = dict(list(counts.items())[: list(counts).index(held)])
+        waiting = next((name for name, count in counts.items() if at.get(name, 0) < count), None)
+        if waiting is not None:
+            counts = dict(list(counts.items())[: list(counts).index(waiting)])
     return list(counts)
 
 

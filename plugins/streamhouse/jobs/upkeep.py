@@ -229,7 +229,7 @@ class _Upkeep:
     open: Open
     keepers: dict[Tier, LakeUpkeep]
     say: Callable[[str], None]
-    told: set[str] = field(default_factory=set)  # what was wrong with journals, and recorded
+    recorded: set[str] = field(default_factory=set)  # what was wrong with journals
 
     def round(
         self,
@@ -268,8 +268,8 @@ class _Upkeep:
         done = shorten_topics(self.open.project, self.open.state, flows, stop.is_set)
         for journal, error in done.failed.items():
             text = f"the journal {journal} is not shortened: {error.code} {error.message}"
-            if text not in self.told:
-                self.told.add(text)
+            if text not in self.recorded:
+                self.recorded.add(text)
                 _tell_all(self.open, done.flows[journal], text)
         return done
 

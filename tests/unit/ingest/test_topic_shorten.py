@@ -422,6 +422,27 @@ def test_an_error_in_the_base_names_partition_and_offset(topic, tmp_path):
         other.state(source.available())
 
 
+@pytest.mark.parametrize("is_second", [False, True])
+def test_a_kill_between_any_two_steps_loses_nothing(topic, tmp_path, monkeypatch, is_second):
+    for calls in range(10):
+        root = tmp_path / str(calls)
+        for name in "ab":
+            topic.send("u", {"id": calls, "name": name})
+            opened(root, topic).available()
+        if is_second:
+            shortened([opened(root, topic)])
+            sent(opened(root, topic), *HEARTBEATS * 3)
+        there = rows(opened(root, topic), opened(root, topic).available())
+        with killed_after(monkeypatch, calls):
+            shortened([opened(root, topic)])
+        source = opened(root, topic)
+        assert rows(source, source.available()) == there
+        shortened([opened(root, topic)])
+        assert [name for name in files(source) if name.endswith((".new", ".db"))] == []
+        assert len(files(source)) == 2, "what was left is removed"
+        assert rows(opened(root, topic), opened(root, topic).available()) == there
+
+
 def test_a_damaged_base_is_an_error(three, topic, tmp_path):
     shortened([three])
     base = files_of(three.journal.group()[0]).base
