@@ -10,7 +10,7 @@ from streamhouse.capture.wanted import WantedTable
 from streamhouse.errors import SlotLostError
 from streamhouse.ingest.journal import Group
 from streamhouse.ingest.secret_place import secret_at
-from streamhouse.ingest.tables.database_troubles import AWAY, trouble_of
+from streamhouse.ingest.tables.database_troubles import NO_ANSWER, trouble_of
 from streamhouse.install.jars import Jar
 from streamhouse.model.connection import Connection
 from streamhouse.planner.found_tables import FoundTable
@@ -27,7 +27,7 @@ class DatabaseAway(Exception):  # noqa: N818  it is no error of ours: the caller
     """
 
     def __init__(self, said: str) -> None:
-        self.trouble = trouble_of(said) or AWAY
+        self.trouble = trouble_of(said) or NO_ANSWER
         super().__init__(f"{self.trouble.what}: {said}")
 
 

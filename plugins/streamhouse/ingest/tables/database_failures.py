@@ -1,7 +1,7 @@
 """What drivers of databases raise, as errors that name the table and its connection."""
 
 from streamhouse.errors import Location, SourceError, StoreUnavailableError
-from streamhouse.ingest.tables.database_troubles import AWAY, trouble_of
+from streamhouse.ingest.tables.database_troubles import NO_ANSWER, trouble_of
 
 _HIDDEN = "***"
 
@@ -33,7 +33,7 @@ class DatabaseFailures:
     def away(self, error: BaseException) -> StoreUnavailableError:
         """The database does not answer."""
         said = self._said(error)
-        trouble = trouble_of(said) or AWAY
+        trouble = trouble_of(said) or NO_ANSWER
         return StoreUnavailableError(f"connection '{self._connection}': {trouble.what}: {said}", hint=trouble.remedy)
 
     def refused(self, error: BaseException) -> SourceError:

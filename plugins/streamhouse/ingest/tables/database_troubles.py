@@ -21,7 +21,7 @@ class DatabaseTrouble:
     ends_by_itself: bool = False
 
 
-AWAY = DatabaseTrouble(
+NO_ANSWER = DatabaseTrouble(
     "the database does not answer", f"does it run, and is its address under 'connections' in {SETTINGS} right?", True
 )
 """Nothing more is known."""

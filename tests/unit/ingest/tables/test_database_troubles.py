@@ -6,7 +6,7 @@ import pytest
 
 from streamhouse.capture.database import DatabaseAway
 from streamhouse.capture.kinds import open_database
-from streamhouse.ingest.tables.database_troubles import AWAY, trouble_of
+from streamhouse.ingest.tables.database_troubles import NO_ANSWER, trouble_of
 from streamhouse.model.connection import Connection
 from tests.tables import each
 
@@ -56,7 +56,7 @@ AT = 'connection failed: connection to server at "127.0.0.1", port 5432 failed: 
 def test_what_is_said_names_the_cause(said, what):
     found = trouble_of(said)
     assert (found and found.what) == what
-    assert str(DatabaseAway(said)) == f"{what or AWAY.what}: {said}"
+    assert str(DatabaseAway(said)) == f"{what or NO_ANSWER.what}: {said}"
 
 
 def of(kind, **more):
