@@ -59,7 +59,9 @@ def reads_all(shop, orders, insert, ca, tmp_path):
     (tmp_path / "other").mkdir()
     shutil.copy(certificates(tmp_path / "other")[0], shop.root / "tls" / "ca.pem")
     [status] = calls.status(shop.project)
-    assert "certificate verify failed" in (status.away or "")
+    assert (status.away or "").startswith("the certificate of the server is not trusted: ")
+    assert "certificate verify failed" in status.away
+    assert "'ca'" in (status.remedy or "")
 
 
 def test_postgres(made, tmp_path):

@@ -188,7 +188,7 @@ def test_what_is_asked_for_is_not_there(shop, capsys):
     settings = shop.root / "streamhouse.yaml"
     settings.write_text(settings.read_text().replace(f"port: {shop.at.port}", "port: 1"))
     call(shop, "import", "shop", code=5)
-    assert "SH401 connection 'shop': the database does not answer" in capsys.readouterr().err
+    assert "SH401 connection 'shop': no server answers at this port" in capsys.readouterr().err
 
 
 MARIA = """

@@ -9,6 +9,8 @@ import pytest
 from confluent_kafka import OFFSET_END, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
+from streamhouse.ingest import topic_journal
+from streamhouse.jobs.topic_journals import shorten_topics
 from streamhouse.project.project import Project
 from tests.flows import assert_equals_batch, drop_tables, with_stores
 from tests.gate.levels import deep
@@ -125,3 +127,39 @@ def test_killed_and_run_again_it_equals_the_batch(project, spark):
     orders, customers = with_stores(found, FLOW, spark, rows)
     assert orders == [{"id": i, "region": f"r{i % 4}", "trace": f"t{i}"} for i in range(1500)]
     assert customers == [{"id": i, "name": f"{'c' if i % 3 else 'u'}{i}"} for i in range(1000) if i % 7]
+
+
+def test_a_flow_whose_journal_became_shorter_goes_on_when_it_is_killed(project, spark):
+    found, servers = project
+    code, printed = run(found, FLOW, environment=dict(os.environ))
+    assert code == 0, printed
+    [folder] = (found.root / ".streamhouse" / "topics" / CHANGES).glob("[0-9]*")
+    topic_journal._next_segment(folder, {"0": 1000})  # as 64 MiB of messages begin one
+    change(servers, "u", range(0, 1000, 3))
+    code, printed = run(found, FLOW, environment=dict(os.environ))
+    assert code == 0, printed
+    topic_journal._next_segment(folder, {"0": 1334})
+    with found.state() as state:
+        done = shorten_topics(found, state, [FLOW])
+    assert done.failed == {}
+    assert sorted(file.name for file in folder.glob("*.jsonl")) == ["00000002.base.jsonl", "00000003.jsonl"]
+    assert len((folder / "00000002.base.jsonl").read_bytes().splitlines()) == 1 + 1000
+    change(servers, "d", range(0, 1000, 7))
+    code, printed = run(found, FLOW, "between_writes:ods.kf_customers#1")
+    assert code == -signal.SIGKILL, printed
+    remove(servers, CHANGES)
+    code, printed = run(found, FLOW, environment=dict(os.environ))
+    assert code == 0, printed
+    assert_equals_batch(found, FLOW, spark)
+    customers = with_stores(
+        found,
+        FLOW,
+        spark,
+        lambda plan, stores: next(
+            stores[table.tiers.target].read_state(table).to_pylist()
+            for table in plan.tables.values()
+            if table.name == "ods.kf_customers"
+        ),
+    )
+    expected = [{"id": i, "name": f"{'c' if i % 3 else 'u'}{i}"} for i in range(1000) if i % 7]
+    assert sorted(customers, key=itemgetter("id")) == expected

@@ -46,6 +46,7 @@ class CaptureStatus:
         holds: Who has yet to read segments that could go otherwise, the one that is furthest behind first.
         slots: Slot → what the database says of it; None: it has none of that name.
         away: Why the database could not be asked; None: it was.
+        remedy: What a person can do about that.
         warnings: What a person should know before changes are lost, or the database's disk is full.
     """
 
@@ -57,6 +58,7 @@ class CaptureStatus:
     holds: tuple[Hold, ...]
     slots: Mapping[str, Slot | None]
     away: str | None
+    remedy: str | None
     warnings: tuple[str, ...]
 
     @property
@@ -155,7 +157,7 @@ def _status(project: Project, name: str) -> CaptureStatus:
     lives = record is not None and record.life.takes_up
     slots: dict[str, Slot | None] = {}
     warnings: list[str | None] = []
-    away = None
+    away = remedy = None
     try:
         database = database_of(project, name)
         slots = {group.slot: database.slot(group, one) for one, group in found.items()}
@@ -163,8 +165,10 @@ def _status(project: Project, name: str) -> CaptureStatus:
             database.warning(slot_name, slot, lives=lives, warn_at=connection.warn_at)
             for slot_name, slot in slots.items()
         ]
-    except (DatabaseAway, StreamhouseError) as error:
-        away = str(error)
+    except DatabaseAway as error:
+        away, remedy = str(error), error.trouble.remedy
+    except StreamhouseError as error:
+        away, remedy = error.message, error.hint
     return CaptureStatus(
         name=name,
         record=record,
@@ -174,6 +178,7 @@ def _status(project: Project, name: str) -> CaptureStatus:
         holds=holds,
         slots=slots,
         away=away,
+        remedy=remedy,
         warnings=tuple(warning for warning in warnings if warning is not None),
     )
 
@@ -196,8 +201,8 @@ def reset(project: Project, name: str) -> None:
             database.drop(group)
         except DatabaseAway as error:
             raise CaptureFailedError(
-                f"connection '{name}': the database does not answer, so its slot would stay: {error}",
-                hint="try again when it does",
+                f"connection '{name}': its slot would stay, as {error}",
+                hint=f"try again when the database can be asked; {error.trouble.remedy}",
             ) from None
         shutil.rmtree(one)
 
@@ -329,13 +334,21 @@ def _check(project: Project, name: str, tables: list[WantedTable]) -> None:
     """Check tables that are not captured yet, where the database answers; the capture waits for one that does not.
 
     What changes in the others is the Flow Trigger's to see, in their rows.
+
+    Raises:
+        CaptureFailedError: a table cannot be captured, or there is no session, for a reason that does not end by
+            itself, such as a password that is refused.
     """
     database = database_of(project, name)
     there = all_tables(journal_folder(project.root, name))
     new = [one for one in tables if one.table not in there]
-    if new:
-        with suppress(DatabaseAway):
-            database.check(new)
+    if not new:
+        return
+    try:
+        database.check(new)
+    except DatabaseAway as error:
+        if not error.trouble.ends_by_itself:
+            raise CaptureFailedError(f"connection '{name}': {error}", hint=error.trouble.remedy) from None
 
 
 def _living(project: Project, name: str) -> RunnerRecord | None:

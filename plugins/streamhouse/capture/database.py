@@ -10,6 +10,7 @@ from streamhouse.capture.wanted import WantedTable
 from streamhouse.errors import SlotLostError
 from streamhouse.ingest.journal import Group
 from streamhouse.ingest.secret_place import secret_at
+from streamhouse.ingest.tables.database_troubles import NO_ANSWER, trouble_of
 from streamhouse.install.jars import Jar
 from streamhouse.model.connection import Connection
 from streamhouse.planner.found_tables import FoundTable
@@ -19,7 +20,15 @@ Offset = Mapping[str, str | int]
 
 
 class DatabaseAway(Exception):  # noqa: N818  it is no error of ours: the caller waits
-    """The database does not answer."""
+    """There is no session in the database, and there may be one later.
+
+    Args:
+        said: What the driver says, in one line and without the password.
+    """
+
+    def __init__(self, said: str) -> None:
+        self.trouble = trouble_of(said) or NO_ANSWER
+        super().__init__(f"{self.trouble.what}: {said}")
 
 
 @dataclass(frozen=True)
@@ -38,7 +47,8 @@ class Slot:
 class CapturedDatabase(Protocol):
     """One connection of streamhouse.yaml; each question is a session of its own.
 
-    All that asks the database raises `DatabaseAway` when it does not answer, and `CaptureFailedError` when it refuses.
+    All that asks the database raises `DatabaseAway` when there is no session, and `CaptureFailedError` when it refuses
+    what it is asked.
     """
 
     name: str

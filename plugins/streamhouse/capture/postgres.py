@@ -80,7 +80,7 @@ class CapturedPostgres:
             with postgres_session(self._at, self._password, autocommit=True) as session:
                 yield session
         except psycopg.OperationalError as error:
-            raise DatabaseAway(first_line(error)) from None  # what is behind it may have the password
+            raise DatabaseAway(self.masked(first_line(error))) from None  # what is behind it may have the password
         except psycopg.Error as error:
             raise self._failed(first_line(error), "see what the user of the connection may do") from None
 

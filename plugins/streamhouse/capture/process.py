@@ -16,6 +16,7 @@ from streamhouse.capture.upkeep import JournalUpkeep
 from streamhouse.capture.wanted import noted
 from streamhouse.errors import CaptureFailedError, StreamhouseError, did_you_mean
 from streamhouse.ingest.journal import groups, journal_folder
+from streamhouse.ingest.tables.database_troubles import trouble_of
 from streamhouse.install.jars import CAPTURE_JARS, capture_jars_of_spark, fetch
 from streamhouse.model.connection import Connection
 from streamhouse.project.project import Project
@@ -150,7 +151,7 @@ class _CaptureHost:
             self._look_at_slots()
             self.upkeep.look()
         except DatabaseAway as error:
-            self.beating.say(f"the database does not answer: {self.database.masked(str(error))}", Life.RUNNING)
+            self.beating.say(f"{error} ({error.trouble.remedy})", Life.RUNNING)
             return self._patience()
         self.beating.say(self._stage(), Life.RUNNING)
         return _LOOK_S
@@ -186,12 +187,15 @@ class _CaptureHost:
             raise stream.failure
         self.database.slot(stream.group, stream.folder)  # whether the database answers at all
         self._failed += 1
+        said, remedy = (
+            error or "the engine ended by itself",
+            "what the engine says: .streamhouse/logs/capture-*.java.log",
+        )
+        if (trouble := trouble_of(said)) is not None:
+            said, remedy = f"{trouble.what}: {said}", f"{trouble.remedy}; {remedy}"
         if self._failed >= _TRIES:
-            raise CaptureFailedError(
-                f"connection '{self.database.name}': {error or 'the engine ended by itself'}",
-                hint="what the engine says: .streamhouse/logs/capture-*.java.log",
-            )
-        self.beating.say(f"starting again, after: {error or 'the engine ended'}")
+            raise CaptureFailedError(f"connection '{self.database.name}': {said}", hint=remedy)
+        self.beating.say(f"starting again, after: {said}")
         self.over.wait(self._patience())
 
     def _patience(self) -> float:

@@ -1,4 +1,4 @@
-"""Which flows read a captured table, and how far each of them is, by what the state store has recorded."""
+"""Which flows read a journal, and how far each of them is, by what the state store has recorded."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -14,19 +14,25 @@ from streamhouse.state.store import StateStore
 
 @dataclass(frozen=True)
 class JournalReader:
-    """One who reads a table of a connection.
+    """One who reads a table of a connection, or a topic.
 
     Attributes:
         name: What messages call it.
-        table: `schema.table`, or `database.table`.
+        table: `schema.table`, or `database.table`; of a topic the folder of its journal.
         position: Of its last epoch; None: it has none yet, so it may have to read all.
         truncations: What it does when all rows are removed there.
+        source: As the plan has it.
     """
 
     name: str
     table: str
     position: Position | None
     truncations: Truncations
+    source: PlannedSource | None = None
+
+
+Sources = Callable[[FlowPlan], Mapping[str, tuple[PlannedSource, str]]]
+"""Source → what it is, and the table that it reads; of the sources of a plan that read a journal."""
 
 
 def readers_of(
@@ -42,17 +48,24 @@ def readers_of(
         flows: Those that have a file; None: nobody knows, so each one counts.
         alive: See `state.flow_state.see`.
     """
+    return all_readers(state, lambda plan: _sources(plan, connection), flows, alive)
+
+
+def all_readers(
+    state: StateStore, sources: Sources, flows: Collection[str] | None, alive: Callable[[Owner], bool]
+) -> list[JournalReader]:
+    """All that read some journals; `flows` and `alive` as of `readers_of`."""
     plans = {flow: plan for flow, (_, plan) in state.plans().items()}
-    reading = {flow: plan for flow, plan in plans.items() if _sources(plan, connection)}
+    reading = {flow: plan for flow, plan in plans.items() if sources(plan)}
     records: dict[str, list[EpochRecord]] = {}
     for record in state.newest_epochs():
         records.setdefault(record.flow, []).append(record)
     found: list[JournalReader] = []
     for flow, plan in reading.items():
         if flows is None or flow in flows or not see(state, flow, alive=alive).state.is_over:
-            found += _of_flow(plan, connection, {one.segment: one for one in records.get(flow, [])})
+            found += _of_flow(plan, sources, {one.segment: one for one in records.get(flow, [])})
     for change in _changes(state, plans):
-        found += _of_change(change, connection, records.get(change.candidate, []))
+        found += _of_change(change, sources, records.get(change.candidate, []))
     return found
 
 
@@ -72,23 +85,23 @@ def _sources(plan: FlowPlan, connection: str) -> dict[str, tuple[PlannedSource, 
     }
 
 
-def _of_flow(plan: FlowPlan, connection: str, records: Mapping[str, EpochRecord]) -> Iterator[JournalReader]:
-    for name, (source, table) in _sources(plan, connection).items():
+def _of_flow(plan: FlowPlan, sources: Sources, records: Mapping[str, EpochRecord]) -> Iterator[JournalReader]:
+    for name, (source, table) in sources(plan).items():
         for segment in plan.segments:
             if name in segment.reads:
                 record = records.get(segment.name)
                 position = record.end.get(name, {}) if record is not None else None
-                yield JournalReader(f"flow {plan.flow}", table, position, _truncations(source))
+                yield JournalReader(f"flow {plan.flow}", table, position, _truncations(source), source)
 
 
-def _of_change(change: Change, connection: str, records: Collection[EpochRecord]) -> Iterator[JournalReader]:
+def _of_change(change: Change, sources: Sources, records: Collection[EpochRecord]) -> Iterator[JournalReader]:
     what = f"change {change.id} of flow {change.flow}"
-    for name, (source, table) in _sources(change.plan, connection).items():
+    for name, (source, table) in sources(change.plan).items():
         if not records:  # its tables are being filled as of an epoch of its flow
-            yield JournalReader(what, table, None, _truncations(source))
+            yield JournalReader(what, table, None, _truncations(source), source)
         for record in records:
             if name in record.end:
-                yield JournalReader(what, table, record.end[name], _truncations(source))
+                yield JournalReader(what, table, record.end[name], _truncations(source), source)
 
 
 def _truncations(source: PlannedSource) -> Truncations:

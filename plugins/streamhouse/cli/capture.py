@@ -116,7 +116,7 @@ def status(app: App, connections: tuple[str, ...]) -> None:
     )
     for one in found:
         if one.away:
-            app.output.line(f"{one.name}: the database does not answer: {one.away}", style="yellow")
+            app.output.line(f"{one.name}: {one.away}" + (f" ({one.remedy})" if one.remedy else ""), style="yellow")
         if one.record is not None and one.record.error:
             app.output.line(f"{one.name}: {one.record.error}", style="red")
         for hold in one.holds:
@@ -205,5 +205,6 @@ def _document(one: "CaptureStatus") -> dict[str, Any]:
             for name, slot in one.slots.items()
         ],
         "away": one.away,
+        "remedy": one.remedy,
         "warnings": one.warnings,
     }

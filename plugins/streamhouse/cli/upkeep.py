@@ -40,6 +40,8 @@ def upkeep(app: App, flows: tuple[str, ...], full: bool, orphans: bool, every: s
     and removes snapshots older than `keep_snapshots` of streamhouse.yaml, but none from which a flow or tiering has
     yet to read on. No other row goes; flows, tiering and queries may run meanwhile. Stopped or killed, it can be run
     again.
+
+    The journals of topics that flows read with `cdc` become shorter, too (docs/sources.md, changes from a topic).
     """
     from streamhouse.cli.stages import StageView
     from streamhouse.jobs.upkeep import keep_up
@@ -48,12 +50,17 @@ def upkeep(app: App, flows: tuple[str, ...], full: bool, orphans: bool, every: s
     with StageView() as view:
         done = keep_up(app.project, flows, full=full, orphans=orphans, every=pause, say=view.say)
     if app.as_json:
-        app.output.document({"tables": [asdict(one) for one in done.tables]})
+        journals = {
+            name: {"before_bytes": before, "after_bytes": after} for name, (before, after) in done.journals.items()
+        }
+        app.output.document({"tables": [asdict(one) for one in done.tables], "journals": journals})
         return
     if done.tables:
         _show_tables(app.output, done.tables, orphans=orphans)
-    else:
+    elif not done.journals:
         app.output.line("nothing to keep: no table is in a warm or cold tier yet")
+    for name, (before, after) in done.journals.items():
+        app.output.line(f"journal {name}: {before:,} → {after:,} bytes")
     for one in done.tables:
         if one.waiting:
             app.output.line(

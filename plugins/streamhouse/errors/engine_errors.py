@@ -402,7 +402,8 @@ class CaptureFailedError(EngineError):
     Cause:
         The database refuses: it does not keep its log for readers (`wal_level`, `log_bin`), the user may not
         replicate, a table is not there, has no key, or has a column of a type that cannot be captured.
-        Or the Java process of the capture ended.
+        Or there is no session in the database, for a reason that does not end by itself: the certificate, the user,
+        the password or the name of the database is wrong. Or the Java process of the capture ended.
 
     Example:
         SH525 connection 'shop': the database has wal_level=replica, so its changes cannot be read

@@ -15,8 +15,7 @@ from streamhouse.ingest.cdc_order import LaterEvents
 from streamhouse.ingest.debezium import Events, WantedEvents, decode, last_of_each, row_columns, rows_alone
 from streamhouse.ingest.debezium_letters import decode_apart
 from streamhouse.ingest.encodings import TimeUnit
-from streamhouse.ingest.event_files import EventFiles, JournalFiles, NamedFiles
-from streamhouse.ingest.journal import TableBase
+from streamhouse.ingest.event_files import AnyBase, BasedFiles, EventFiles, JournalFiles, NamedFiles
 from streamhouse.ingest.listing import check_place, in_order
 from streamhouse.ingest.long_values import LongValues
 from streamhouse.ingest.not_null import required_of_those
@@ -249,11 +248,14 @@ class Cdc:
         if not requested_letters:
             return
         later = LaterEvents(requested_letters, self.primary_key)
-        for name, first, lines in self._chunks(later.since(end), end):
-            later.see(name, first, lines, lambda some: list(decode_apart(some, self._wanted, "", 1, [])))
+        self._see_later(later, end, lambda some: list(decode_apart(some, self._wanted, "", 1, [])))
         for letter in requested_letters:
             for events in self._again(letter)[0]:
                 yield later.left(letter, events)
+
+    def _see_later(self, later: LaterEvents, end: Position, decoded: Callable[[list[bytes]], list[Events]]) -> None:
+        for name, first, lines in self._chunks(later.since(end), end):
+            later.see(name, first, lines, decoded)
 
     def _select(self, rows: pa.Table, columns: tuple[str, ...] | None) -> pa.Table:
         if columns is None:
@@ -277,21 +279,18 @@ class Cdc:
                 )
 
 
-class Captured(Cdc):
-    """The rows of a database's table, as a capture wrote down what happens to them.
+class Based(Cdc):
+    """Rows of a journal whose oldest segments a base replaces.
 
-    A position before the end of the journal's base can no longer be read from, except for the empty one: the base has
-    the rows at its end, so a reader that begins takes all of them in its first epoch, however many they are.
+    A position before the end of the base can no longer be read from, except for the empty one: the base has the rows
+    at its end, so a reader that begins takes all of them in its first epoch, however many they are.
     """
 
-    def __init__(self, journal: JournalFiles, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self._journal = journal
-        self._long = LongValues(journal)
+    _journal: BasedFiles
 
-    def available(self) -> Position:
-        """See `Cdc`. Segments that are gone count with the events they had."""
-        there = super().available
+    def _written(self) -> Position:
+        """Segments that are gone count with the events they had."""
+        there = super()._written
         return self._of_one_moment(lambda base: {**(base.covers if base is not None else {}), **there()})
 
     def advance(self, start: Position, max_rows: int) -> Position:
@@ -307,36 +306,53 @@ class Captured(Cdc):
 
     def _chunks(self, start: Position, end: Position) -> Iterator[tuple[str, int, list[bytes]]]:
         base = self._journal.base()
-        if base is not None and any(end.values()) and not self._is_past(start, base):
+        if base is not None and any(without_replays(end).values()) and not self._is_past(start, base):
             self._is_past(end, base)  # or it is an error
+            there = {name: taken for name, taken in end.items() if name not in base.covers}
+            before = {name: taken for name, taken in there.items() if in_order(name) < in_order(base.name)}
+            yield from super()._chunks(start, before)  # of a topic that was made again
             for first in range(0, base.rows, _EVENTS_AT_ONCE):
-                lines = base.lines.read(first, min(base.rows, first + _EVENTS_AT_ONCE))
-                yield base.name, first, self._long.put_into(lines, base.name, first)
-            start = base.covers
+                yield base.name, first, self._of_base(base, first, min(base.rows, first + _EVENTS_AT_ONCE))
+            start = {**before, **base.covers}
         yield from super()._chunks(start, end)
 
-    def _is_past(self, at: Position, base: TableBase) -> bool:
+    def _of_base(self, base: AnyBase, first: int, end: int) -> list[bytes]:
+        return base.lines.read(first, end)
+
+    def _is_past(self, at: Position, base: AnyBase) -> bool:
         """Whether a position is at the end of the base or after it; if not, it is the empty one.
 
         Raises:
             RowsLostError: it is neither.
         """
-        if all(at.get(name, 0) == count for name, count in base.covers.items()):
+        if self._is_behind(at, base):
             return True
-        if not any(at.values()):
+        if not any(without_replays(at).values()):
+            self._refuse_begin(base)
             return False
         raise RowsLostError(
-            f"the journal of {self._wanted.table} begins after the position of this reader: the events between "
+            f"the journal of {self._journal_of} begins after the position of this reader: the events between "
             "were dropped, because no flow that the state store knows of had yet to read them",
             hint="if the state store is an older copy: streamhouse restore FLOW; else give the source another name "
             "in the flow's file, then it is read from its beginning: the journal has all rows",
         )
 
+    @staticmethod
+    def _is_behind(at: Position, base: AnyBase) -> bool:
+        return all(at.get(name, 0) == count for name, count in base.covers.items())
+
+    def _refuse_begin(self, base: AnyBase) -> None:
+        """Refuse a base that does not have the rows of this reader."""
+
+    @property
+    def _journal_of(self) -> str:
+        raise NotImplementedError
+
     def _folded(self, start: Position, end: Position) -> Events:
         folded = super()._folded
         return self._of_one_moment(lambda _: folded(start, end))
 
-    def _of_one_moment(self, ask: Callable[[TableBase | None], T]) -> T:
+    def _of_one_moment(self, ask: Callable[[AnyBase | None], T]) -> T:
         """An answer for which no base took the place of segments meanwhile."""
         while True:
             base = self._journal.base()
@@ -349,12 +365,28 @@ class Captured(Cdc):
                 if self._journal.base() is base:
                     return answer
 
-    def _lines(self, name: str, first: int, end: int) -> list[bytes]:
-        return self._long.put_into(super()._lines(name, first, end), name, first)
-
     def oldest(self) -> Position:
         """The first event of each part: what is gone is known to `advance`, and nothing is lost to a new reader."""
         return dict.fromkeys(self._journal.names(), 0)
+
+
+class Captured(Based):
+    """The rows of a database's table, as a capture wrote down what happens to them."""
+
+    def __init__(self, journal: JournalFiles, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._journal: JournalFiles = journal
+        self._long = LongValues(journal)
+
+    @property
+    def _journal_of(self) -> str:
+        return str(self._wanted.table)
+
+    def _of_base(self, base: AnyBase, first: int, end: int) -> list[bytes]:
+        return self._long.put_into(super()._of_base(base, first, end), base.name, first)
+
+    def _lines(self, name: str, first: int, end: int) -> list[bytes]:
+        return self._long.put_into(super()._lines(name, first, end), name, first)
 
     def identity(self) -> str:
         """Another one when the capture began from the start."""

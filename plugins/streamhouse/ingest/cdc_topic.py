@@ -2,22 +2,26 @@
 
 import json
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from streamhouse.errors import Location, RowsLostError, SourceError
 from streamhouse.ingest.bad_rows import BadRow
-from streamhouse.ingest.cdc import Cdc
+from streamhouse.ingest.cdc import Based
 from streamhouse.ingest.cdc_options import CdcOptions
+from streamhouse.ingest.cdc_order import LaterEvents
 from streamhouse.ingest.debezium import Events
+from streamhouse.ingest.event_files import AnyBase
 from streamhouse.ingest.kafka_settings import check_settings, client_settings
 from streamhouse.ingest.kafka_topic import Topic
 from streamhouse.ingest.message_formats import RegisteredEvents
 from streamhouse.ingest.schema_registry import registry_client
-from streamhouse.ingest.topic_events import MessagePlace, TopicEvents
-from streamhouse.ingest.topic_journal import TopicJournal
+from streamhouse.ingest.topic_base import BaseLines, TopicBase, TopicView, view_of
+from streamhouse.ingest.topic_events import TopicEvents
+from streamhouse.ingest.topic_fold import NeededLines
+from streamhouse.ingest.topic_journal import TopicJournal, TopicLines
 from streamhouse.ingest.topic_start import TopicStart
 from streamhouse.ingest.truncations import Truncations
 from streamhouse.model.table import Column
@@ -27,7 +31,7 @@ _LOOK_EVERY_S = 1.0
 _OTHERS_TABLE = "let the producer mend it, or let such messages go to a table of their own: on_bad_rows: dead_letter"
 
 
-class CdcTopic(Cdc):
+class CdcTopic(Based):
     """The rows that the events of a topic make; the position counts lines of the topic's journal.
 
     To ask what is there takes messages over into the journal; nothing else asks Kafka. It is asked at most once a
@@ -40,10 +44,11 @@ class CdcTopic(Cdc):
         options: As for `Cdc`.
     """
 
-    def __init__(self, journal: TopicJournal, topic: Topic, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self._journal = journal
+    def __init__(self, journal: TopicJournal, topic: Topic, options: CdcOptions, *args: Any, **more: Any) -> None:
+        super().__init__(options, *args, **more)
+        self._journal: TopicJournal = journal
         self._topic = topic
+        self._view = view_of(options)
         self._lost: RowsLostError | None = None
         self._clock = time.monotonic  # a test sets its own
         self._asked_at: float | None = None
@@ -73,9 +78,28 @@ class CdcTopic(Cdc):
     def _there(self) -> Position:
         return self._written()
 
-    def oldest(self) -> Position:
-        """The beginning of each segment: the journal forgets nothing."""
-        return dict.fromkeys(self._journal.names(), 0)
+    @property
+    def journal(self) -> TopicJournal:
+        """Of the topic."""
+        return self._journal
+
+    @property
+    def view(self) -> TopicView:
+        """How it tells rows apart."""
+        return self._view
+
+    @property
+    def keeps_bad_rows(self) -> bool:
+        """Whether messages that cannot be read may be read again later."""
+        return self._tolerant
+
+    def needed(self, is_removed: Callable[[str], bool], *, with_deletes: bool) -> NeededLines:
+        """Finds the lines that make its rows, among those of `journal.events`; see there."""
+        return NeededLines(self._wanted, is_removed, with_deletes=with_deletes)
+
+    def truncation(self, id_: str) -> str:
+        """What it does when all rows are removed: `removed`, `kept` or `asked`."""
+        return self._wanted.truncations.of(id_)
 
     def identity(self) -> str:
         """Another one when the topic was made again, or the journal was removed; empty: nothing was read yet.
@@ -89,8 +113,8 @@ class CdcTopic(Cdc):
 
     def bad_rows(self, start: Position, end: Position) -> list[BadRow]:
         """See `LetterSource`. The context says where the message was."""
-        names = set(self._journal.names())
-        return [self._with_place(bad, names) for bad in super().bad_rows(start, end)]
+        found = super().bad_rows
+        return self._of_one_moment(lambda _: [self._with_place(bad) for bad in found(start, end)])
 
     def _pull(self) -> None:
         now = self._clock()
@@ -101,6 +125,31 @@ class CdcTopic(Cdc):
             self._lost = None
         except RowsLostError as error:  # what is in the journal is read first
             self._lost, self._asked_at = error, now
+
+    @property
+    def _journal_of(self) -> str:
+        return f"the topic {self._topic.name}"
+
+    def _refuse_begin(self, base: AnyBase) -> None:
+        """Refuse a base that does not have the rows of this source.
+
+        Raises:
+            RowsLostError: it has those of sources that tell rows apart otherwise, or that removed rows which this one
+                keeps.
+        """
+        assert isinstance(base, TopicBase), "of this journal"
+        if self._view in base.header.views:
+            kept = [id_ for id_ in base.header.removed if self._wanted.truncations.of(id_) == "kept"]
+            if not kept:
+                return
+            why = "without the rows before the table was truncated"
+        else:
+            why = "as sources with another primary_key, table, messages or format needed them"
+        raise RowsLostError(
+            f"the journal of {self._journal_of} has its older messages only {why}",
+            hint="let the source begin in a journal of its own, with the oldest messages that Kafka still has: "
+            "start: {offsets: {0: 0}}",
+        )
 
     def _events(self, start: Position, end: Position) -> Iterator[Events]:
         try:
@@ -123,18 +172,20 @@ class CdcTopic(Cdc):
         """The error with partition and offset of its message."""
         if error.at is None or not error.at.line:
             return error
-        place = self._place(error.at.file, error.at.line, self._journal.names())
-        if place is None:
+        lines = self._lines_of(error.at.file)
+        place = lines.place(error.at.line - 1) if lines is not None else None
+        if lines is None or place is None:
             return error
         where = f"the message at partition {place.partition}, offset {place.offset} of {self._topic.name}"
-        if why := self._journal.lines(error.at.file).refusal(error.at.line - 1):
+        if why := lines.refusal(error.at.line - 1):
             return SourceError(f"{where} cannot be read: {why}", at=self._at, hint=_OTHERS_TABLE)
         return SourceError(f"{where}: {error.message}", at=self._at, hint=error.hint)
 
-    def _with_place(self, bad: BadRow, names: Collection[str]) -> BadRow:
+    def _with_place(self, bad: BadRow) -> BadRow:
         name, _, line = bad.letter.position.rpartition(":")
-        place = self._place(name, int(line), names)
-        if place is None:
+        lines = self._lines_of(name)
+        place = lines.place(int(line) - 1) if lines is not None else None
+        if lines is None or place is None:
             return bad
         context = {
             "topic": self._topic.name,
@@ -143,12 +194,33 @@ class CdcTopic(Cdc):
             "timestamp": place.time_ms,
             "key": place.key,
         }
-        found = replace(bad, letter=replace(bad.letter, context=json.dumps(context)))
-        why = self._journal.lines(name).refusal(int(line) - 1)
+        position = bad.letter.position
+        if isinstance(lines, BaseLines):  # a dead letter keeps the position that it had
+            [(segment, number, _)] = lines.placed(int(line) - 1, int(line))
+            position = f"{segment}:{number + 1}"
+        found = replace(bad, letter=replace(bad.letter, position=position, context=json.dumps(context)))
+        why = lines.refusal(int(line) - 1)
         return replace(found, reason=why.reason, message=str(why)) if why else found
 
-    def _place(self, name: str, line: int, names: Collection[str]) -> MessagePlace | None:
-        return self._journal.lines(name).place(line - 1) if name in names else None
+    def _lines_of(self, name: str) -> TopicLines | BaseLines | None:
+        """Those of a segment or of the base; None: there is none of that name."""
+        base = self._journal.base()
+        if base is not None and name == base.name:
+            return base.lines
+        return self._journal.lines(name) if name in self._journal.names() else None
+
+    def _see_later(self, later: LaterEvents, end: Position, decoded: Callable[[list[bytes]], list[Events]]) -> None:
+        base, since = self._journal.base(), later.since(end)
+        if base is None or self._is_behind(since, base):
+            super()._see_later(later, end, decoded)
+            return
+        for name, first, lines in self._chunks({}, end):
+            if name != base.name:
+                later.see(name, first, lines, decoded)
+                continue
+            places = base.lines.placed(first, first + len(lines))
+            for (segment, number, _), line in zip(places, lines, strict=True):
+                later.see(segment, number, [line], decoded)
 
 
 def open_topic(

@@ -1,6 +1,6 @@
 """Change events of Debezium, from lines of JSON to rows by key. Pure."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
@@ -184,6 +184,20 @@ def decode(lines: Sequence[bytes], wanted: WantedEvents, name: str, first: int) 
         np.concatenate([p.deletes_at for p in parts]),
         cleared,
     )
+
+
+def removals_in(lines: Sequence[bytes], wanted: WantedEvents) -> Iterator[tuple[int, str]]:
+    """Each removal of all rows: the number of its line, from 0, and its id. What is no event is passed over."""
+    reader = _reader(wanted)
+    for number, line in enumerate(lines):
+        if b'"t"' not in line and b"\\u00" not in line:
+            continue  # no `op` is `t`, also not as an escape
+        try:
+            event = reader.event(line)
+        except ValueError:
+            continue
+        if isinstance(event, dict) and event.get("op") == "t":
+            yield number, truncation_id(event)
 
 
 def _reader(wanted: WantedEvents, *, exact: bool = False) -> "_Envelopes | _Journaled":

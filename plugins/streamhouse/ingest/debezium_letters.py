@@ -23,8 +23,20 @@ def decode_apart(
     Raises:
         SourceError: the table was truncated, and no decision about it is recorded.
     """
+    for _, events in decode_placed(lines, wanted, name, first, bad):
+        yield events
+
+
+def decode_placed(
+    lines: Sequence[bytes], wanted: WantedEvents, name: str, first: int, bad: list[BadRow]
+) -> Iterator[tuple[int, Events]]:
+    """As `decode_apart`; before each part the number of its first line, counted as `first`.
+
+    Raises:
+        SourceError: as `decode_apart`.
+    """
     try:
-        yield decode(lines, wanted, name, first)
+        yield first, decode(lines, wanted, name, first)
     except SourceError as error:
         if error.message == UNDECIDED:  # a question for a person, and no bad row
             raise
@@ -32,8 +44,8 @@ def decode_apart(
             bad.append(BadRow(Letter(f"{name}:{first}", lines[0]), *_reason(lines[0], error)))
             return
         half = len(lines) // 2
-        yield from decode_apart(lines[:half], wanted, name, first, bad)
-        yield from decode_apart(lines[half:], wanted, name, first + half, bad)
+        yield from decode_placed(lines[:half], wanted, name, first, bad)
+        yield from decode_placed(lines[half:], wanted, name, first + half, bad)
 
 
 def _reason(line: bytes, error: SourceError) -> tuple[str, str]:

@@ -9,6 +9,7 @@ from streamhouse.ingest.folders import data_path
 from streamhouse.ingest.journal import TableJournal
 from streamhouse.ingest.lines import Lines
 from streamhouse.ingest.listing import list_files
+from streamhouse.model.types import Position
 
 _SAMPLE_BYTES = 1 << 18
 _NEWEST_EVENTS = 200
@@ -35,6 +36,33 @@ class AnyLines(Protocol):
 
     def read(self, first: int, end: int) -> list[bytes]:
         """Lines `[first, end)`, counted from 0."""
+
+
+class AnyBase(Protocol):
+    """What is there in place of the oldest files of a journal."""
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+
+    @property
+    def covers(self) -> Position:
+        """The position at its end."""
+
+    @property
+    def rows(self) -> int:
+        """How many of `lines`, from the first, make the rows there."""
+
+    @property
+    def lines(self) -> "AnyLines":
+        """Its events."""
+
+
+class BasedFiles(EventFiles, Protocol):
+    """A journal whose oldest files a base replaces, when all that read them are past them."""
+
+    def base(self) -> AnyBase | None:
+        """What is there in place of files that are gone, the same object as long as it is there; None: none is gone."""
 
 
 class NamedFiles:

@@ -5,12 +5,13 @@
                                 from-…/<group>/…        the same for sources that `start` with later messages
 
 Kafka removes messages, and of a compacted topic also those between others. The journal keeps what was read. It is the
-only record of how far the topic was read. One process at a time writes to it.
+only record of how far the topic was read. One process at a time writes to it. Its oldest segments are replaced by a
+base (`topic_base.py`). A position names the segments also when they are gone, so it means the same before and after.
 """
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -19,9 +20,11 @@ from threading import Lock
 from pydantic import ValidationError
 
 from streamhouse.errors import RowsLostError, SourceError
+from streamhouse.ingest.journal_base import files_of
 from streamhouse.ingest.json_text import is_json
 from streamhouse.ingest.kafka_topic import Topic, TopicBounds
 from streamhouse.ingest.lines import Lines
+from streamhouse.ingest.topic_base import TopicBase, base_in, header_of
 from streamhouse.ingest.topic_events import (
     MessagePlace,
     TopicEvents,
@@ -88,7 +91,15 @@ class TopicLines:
         Raises:
             RowsLostError, SourceError: as `count`.
         """
-        return [event_of(line, self._wanted) for line in self._lines.read(first, end)]
+        return [event_of(line, self._wanted) for line in self.raw(first, end)]
+
+    def raw(self, first: int, end: int) -> list[bytes]:
+        """The lines `[first, end)` as they are.
+
+        Raises:
+            RowsLostError, SourceError: as `count`.
+        """
+        return self._lines.read(first, end)
 
     def place(self, number: int) -> MessagePlace | None:
         """Where the message of a line was; None: it has none."""
@@ -115,11 +126,12 @@ class TopicJournal:
     ) -> None:
         self._start = start or TopicStart()
         self._root = root
-        self._folder = root / ".streamhouse" / "topics" / topic / self._start.folder
+        self._folder = folder_of(root, topic, self._start)
         self._servers = servers
         self._topic = topic
         self._wanted = wanted
         self._lines: dict[str, TopicLines] = {}
+        self._base: TopicBase | None = None
         self._lock = Lock()
         self._known: tuple[Path, int, dict[str, int]] | None = None  # last segment, its size, up to where the topic is
         self._compacted: tuple[str, float, bool] | None = None  # of which topic, when it was asked, the answer
@@ -130,8 +142,39 @@ class TopicJournal:
         found = [one for one in self._groups() if one[1].servers == self._servers]
         return found[-1] if found else None
 
+    @property
+    def folder(self) -> Path:
+        """Where it is; need not exist. Sources that share it read one journal."""
+        return self._folder
+
+    def base(self) -> TopicBase | None:
+        """What is there in place of segments that are gone; None: none is gone.
+
+        Raises:
+            SourceError: its file was damaged.
+        """
+        found = self.group()
+        while found is not None and (file := files_of(found[0]).base) is not None:
+            known = self._base
+            if known is not None and known.name == f"{found[0].name}/{file.name}":
+                return known
+            with suppress(FileNotFoundError, RowsLostError):  # a later one took its place at this moment
+                self._base = base_in(file, self._wanted_now(found[1]))
+                with self._lock:
+                    self._lines = {one: there for one, there in self._lines.items() if one not in self._base.covers}
+        return None
+
+    def events(self, lines: Sequence[bytes]) -> list[bytes]:
+        """The events of lines of the journal; b"": a line has none."""
+        found = self.group()
+        wanted = self._wanted if found is None else self._wanted_now(found[1])
+        return [event_of(line, wanted) for line in lines]
+
+    def _wanted_now(self, group: TopicGroup) -> TopicEvents:
+        return replace(self._wanted, compacted=group.compacted)
+
     def names(self) -> list[str]:
-        """The segments, in their order."""
+        """The segments that no base replaces, in their order."""
         found = self.group()
         return [] if found is None else [f"{found[0].name}/{file.name}" for file in _segments(found[0])]
 
@@ -140,7 +183,7 @@ class TopicJournal:
         with self._lock:
             if name not in self._lines:
                 found = self.group()
-                wanted = replace(self._wanted, compacted=found is not None and found[1].compacted)
+                wanted = self._wanted if found is None else self._wanted_now(found[1])
                 self._lines[name] = TopicLines(self._folder / name, f"{self._topic}/{name}", wanted)
             return self._lines[name]
 
@@ -288,6 +331,11 @@ class TopicJournal:
             )
 
 
+def folder_of(root: Path, topic: str, start: TopicStart) -> Path:
+    """Where the journal of a topic is that sources read from a place on."""
+    return root / ".streamhouse" / "topics" / topic / start.folder
+
+
 def newest_events(segment: Path, wanted: TopicEvents) -> list[bytes]:
     """The events that a segment ends with."""
     try:
@@ -302,7 +350,7 @@ def newest_events(segment: Path, wanted: TopicEvents) -> list[bytes]:
 
 
 def _segments(folder: Path) -> list[Path]:
-    return sorted(folder.glob("[0-9]*.jsonl"), key=lambda file: int(file.stem))
+    return files_of(folder).segments
 
 
 def _next_segment(folder: Path, ends: Mapping[str, int]) -> Path:
@@ -334,14 +382,17 @@ def _repaired(folder: Path) -> tuple[Path, dict[str, int]]:
             os.fsync(file.fileno())
     if data:
         return there[-1], ends_in(data.split(b"\n"))
-    ends = _ends(there[:-1])
+    ends = _ends(folder, there[:-1])
     _append(there[-1], [mark_of(ends)])
     return there[-1], ends
 
 
-def _ends(segments: list[Path]) -> dict[str, int]:
-    """As of the last segment, whose first line says where it begins."""
-    return ends_in(segments[-1].read_bytes().split(b"\n")) if segments else {}
+def _ends(folder: Path, segments: list[Path]) -> dict[str, int]:
+    """As of the last segment, whose first line says where it begins; without one as of the base."""
+    if segments:
+        return ends_in(segments[-1].read_bytes().split(b"\n"))
+    base = files_of(folder).base
+    return header_of(base).ends if base is not None else {}
 
 
 def _append(segment: Path, lines: list[bytes]) -> None:

@@ -149,8 +149,8 @@ def _ask(project: Project, wanted: ImportRequest, is_wanted: Callable[[str], boo
         try:
             return open_database(wanted.connection, place, project.root).tables(is_wanted)
         except DatabaseAway as error:
-            message = f"connection '{wanted.connection}': the database does not answer: {error}"
-            raise StoreUnavailableError(message, hint=f"check {place.host}:{place.port_number}") from None
+            hint = f"{error.trouble.remedy} (it says {place.host}:{place.port_number})"
+            raise StoreUnavailableError(f"connection '{wanted.connection}': {error}", hint=hint) from None
     if not isinstance(place, SchemaRegistry):
         if wanted.servers:
             raise ImportRefusedError(f"'{wanted.connection}' is a lake", hint="leave --servers out")

@@ -12,7 +12,6 @@ from streamhouse.jobs.asked_rounds import FlowRound, ask_runners, dumped
 from streamhouse.jobs.rounds import rounds
 from streamhouse.jobs.tier_round import TIERING, OnMoved, Tiered, TierRoundKind, TierRounds
 from streamhouse.model.plan import FlowPlan
-from streamhouse.model.table import Table
 from streamhouse.project.project import Project
 from streamhouse.runtime.lost_tables import LostTables, lost_tables
 from streamhouse.runtime.open import Open, opened
@@ -58,7 +57,7 @@ def tier_flows(
         StreamhouseError: of the one round, the first table that could not be filled, after all others were.
             Rounds that come `every` so often record it as an event of the flow instead, and go on.
     """
-    chosen = chosen_flows(project, flows, lambda table: len(table.tiers.present) > 1)
+    chosen = chosen_flows(project, flows, _has_colder_tiers)
     done = _done(project, chosen, every, TierRoundKind(check, refill), stop or Event(), say, on_moved)
     for error in done.failed.values() if every is None else ():
         raise error
@@ -163,8 +162,12 @@ def _serve_request(tiering: TierRounds, ask: TierAsk) -> FlowRound:
     return FlowRound(tuple(done.moved.get(ask.flow, ())), done.waiting, done.overdue, is_whole=not done.failed)
 
 
-def chosen_flows(project: Project, flows: Sequence[str], concerns: Callable[[Table], bool]) -> list[str]:
-    """The flows named, or all that ever ran, as far as one of their tables is concerned.
+def _has_colder_tiers(plan: FlowPlan) -> bool:
+    return any(len(table.tiers.present) > 1 for table in plan.tables.values())
+
+
+def chosen_flows(project: Project, flows: Sequence[str], concerns: Callable[[FlowPlan], bool]) -> list[str]:
+    """The flows named, or all that ever ran, as far as their plans are concerned.
 
     Raises:
         UnknownFlowError: one of those named never ran.
@@ -181,7 +184,7 @@ def chosen_flows(project: Project, flows: Sequence[str], concerns: Callable[[Tab
         if flow not in applied:
             raise UnknownFlowError(flow, applied)
     named = list(dict.fromkeys(flows)) or list(applied)
-    return [flow for flow in named if any(concerns(table) for table in applied[flow].tables.values())]
+    return [flow for flow in named if concerns(applied[flow])]
 
 
 def _refuse_forgotten(lost: Sequence[LostTables], applied: Collection[str], flows: Sequence[str]) -> None:

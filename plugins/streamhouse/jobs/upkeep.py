@@ -14,6 +14,8 @@ from streamhouse.change.building import running_plan
 from streamhouse.errors import RowsLostError, StreamhouseError, TableMissingError
 from streamhouse.jobs.rounds import rounds
 from streamhouse.jobs.tier import chosen_flows
+from streamhouse.jobs.topic_journals import ShortenedTopics, reads_topics, shorten_topics
+from streamhouse.model.plan import FlowPlan
 from streamhouse.model.table import Table
 from streamhouse.model.types import FOREVER, Position, Tier
 from streamhouse.model.version import table_name
@@ -67,10 +69,17 @@ class TableUpkeep:
 
 @dataclass(frozen=True)
 class UpkeepRound:
-    """What one round did; `failed` has `table in tier` → why it could not be kept, while others were."""
+    """What one round did.
+
+    Attributes:
+        tables: That were kept.
+        failed: `table in tier`, or a journal → why it could not be kept, while others were.
+        journals: Journal of a topic that became shorter → bytes before and after.
+    """
 
     tables: tuple[TableUpkeep, ...] = ()
     failed: dict[str, StreamhouseError] = field(default_factory=dict)
+    journals: dict[str, tuple[int, int]] = field(default_factory=dict)
 
 
 def keep_up(
@@ -88,7 +97,8 @@ def keep_up(
     A tier that is not `forever` drops the partitions of days that are past its time, as far as colder tiers hold
     their rows and flows have read them. Flows, tiering and queries may run meanwhile. A snapshot from which a flow or
     tiering has yet to read on stays, whatever its age, and so does any younger than `keep_snapshots`; where a project
-    says nothing about these, a few of the last day. May be killed at any point and called again.
+    says nothing about these, a few of the last day. The journals of topics become shorter. May be killed at any point
+    and called again.
 
     Args:
         project: Holds the flows.
@@ -107,7 +117,7 @@ def keep_up(
         StreamhouseError: of the one round, the first table that could not be kept, after all others were.
             Rounds that come `every` so often record it as an event of the flow instead, and go on.
     """
-    chosen = chosen_flows(project, flows, lambda table: bool(table.upkeep_tiers))
+    chosen = chosen_flows(project, flows, _has_upkeep)
     done = UpkeepRound()
     if not chosen:
         return done
@@ -119,6 +129,10 @@ def keep_up(
         for error in done.failed.values():
             raise error
     return done
+
+
+def _has_upkeep(plan: FlowPlan) -> bool:
+    return reads_topics(plan) or any(table.upkeep_tiers for table in plan.tables.values())
 
 
 @contextmanager
@@ -215,6 +229,7 @@ class _Upkeep:
     open: Open
     keepers: dict[Tier, LakeUpkeep]
     say: Callable[[str], None]
+    recorded: set[str] = field(default_factory=set)  # what was wrong with journals
 
     def round(
         self,
@@ -245,7 +260,18 @@ class _Upkeep:
                 if stop is not None and stop.is_set():
                     break
                 self.open.state.troubles.failed(flow, table_name(table.name), tier, UPKEEP, error)
-        return UpkeepRound(tuple(results), failed)
+        done = self._shorten_topics(flows, stop or Event())
+        return UpkeepRound(tuple(results), {**failed, **done.failed}, done.shortened)
+
+    def _shorten_topics(self, flows: Sequence[str], stop: Event) -> ShortenedTopics:
+        """Shorten the journals that flows read; what is wrong with one becomes an event of its flows, once."""
+        done = shorten_topics(self.open.project, self.open.state, flows, stop.is_set)
+        for journal, error in done.failed.items():
+            text = f"the journal {journal} is not shortened: {error.code} {error.message}"
+            if text not in self.recorded:
+                self.recorded.add(text)
+                _tell_all(self.open, done.flows[journal], text)
+        return done
 
     def _keep(
         self,

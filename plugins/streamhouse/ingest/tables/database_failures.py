@@ -1,7 +1,7 @@
 """What drivers of databases raise, as errors that name the table and its connection."""
 
 from streamhouse.errors import Location, SourceError, StoreUnavailableError
-from streamhouse.ingest.project_file import SETTINGS
+from streamhouse.ingest.tables.database_troubles import NO_ANSWER, trouble_of
 
 _HIDDEN = "***"
 
@@ -32,18 +32,20 @@ class DatabaseFailures:
 
     def away(self, error: BaseException) -> StoreUnavailableError:
         """The database does not answer."""
-        hint = f"does it run, and is its address under 'connections' in {SETTINGS} right?"
-        return StoreUnavailableError(
-            f"connection '{self._connection}': the database does not answer: {self._said(error)}", hint=hint
-        )
+        said = self._said(error)
+        trouble = trouble_of(said) or NO_ANSWER
+        return StoreUnavailableError(f"connection '{self._connection}': {trouble.what}: {said}", hint=trouble.remedy)
 
     def refused(self, error: BaseException) -> SourceError:
         """The database refuses us, or a value cannot be read."""
-        hint = "see what the user of the connection may read; name under 'columns' what to take of each row"
+        said, hint = (
+            self._said(error),
+            "see what the user of the connection may read; name under 'columns' what to take of each row",
+        )
+        if (trouble := trouble_of(said)) is not None:
+            said, hint = f"{trouble.what}: {said}", trouble.remedy
         return SourceError(
-            f"{self._name} of connection '{self._connection}' cannot be read: {self._said(error)}",
-            at=self._at,
-            hint=hint,
+            f"{self._name} of connection '{self._connection}' cannot be read: {said}", at=self._at, hint=hint
         )
 
     def _said(self, error: BaseException) -> str:

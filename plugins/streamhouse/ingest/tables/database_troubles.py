@@ -1,0 +1,138 @@
+"""Why there is no session in a database, by what drivers and the engines of captures say of it. Pure."""
+
+import re
+from dataclasses import dataclass
+
+from streamhouse.ingest.project_file import SETTINGS
+
+
+@dataclass(frozen=True)
+class DatabaseTrouble:
+    """Why a database cannot be asked.
+
+    Attributes:
+        what: A short sentence.
+        remedy: What a person can do.
+        ends_by_itself: Whether it may end without a change of the settings or of the server's.
+    """
+
+    what: str
+    remedy: str
+    ends_by_itself: bool = False
+
+
+NO_ANSWER = DatabaseTrouble(
+    "the database does not answer", f"does it run, and is its address under 'connections' in {SETTINGS} right?", True
+)
+"""Nothing more is known."""
+
+_CONNECTION = f"see the connection in {SETTINGS}"
+_EACH = [
+    # The certificate: what is wrong with it comes before that the check failed.
+    (
+        (
+            r"does not match host name|hostname mismatch|IP address mismatch|doesn't match|subject alternative|"
+            r"No name matching"
+        ),
+        DatabaseTrouble(
+            "the certificate of the server is for another host",
+            "write 'host' as the certificate names it, or let 'tls: verify-ca' not compare names",
+        ),
+    ),
+    (
+        r"certificate has expired|certificate is not yet valid|CertificateExpired|CertificateNotYetValid",
+        DatabaseTrouble("the certificate of the server is not valid now", "renew it, or see the clock of this machine"),
+    ),
+    (
+        (
+            r"certificate verify failed|self.signed certificate|unable to get local issuer|PKIX path|"
+            r"unable to find valid certification path|CertPathValidator"
+        ),
+        DatabaseTrouble(
+            "the certificate of the server is not trusted",
+            "let 'ca' of the connection name the file with its authority",
+        ),
+    ),
+    (
+        (
+            r"requires a valid client certificate|certificate.required|alert bad certificate|alert unknown ca|"
+            r"bad_certificate|certificate_unknown|unknown_ca"
+        ),
+        DatabaseTrouble(
+            "the server refuses the certificate of this client",
+            "let it ask the user for a password and no certificate: Streamhouse has none",
+        ),
+    ),
+    (
+        r"does not support SSL|SSL is required but|server doesn't support it|Server does not support SSL",
+        DatabaseTrouble("the server has no TLS", "switch TLS on in the server, or write 'tls: disable'"),
+    ),
+    (
+        r"insecure transport",
+        DatabaseTrouble(
+            "the server lets this user in only with TLS", "write 'tls: require', or 'verify-full' and 'ca'"
+        ),
+    ),
+    (
+        r"handshake_failure|handshake failure|protocol.version|no protocols available|wrong version number",
+        DatabaseTrouble("the server and this client agree on no version of TLS", "see the TLS settings of the server"),
+    ),
+    # Who may come in.
+    (
+        r"no pg_hba\.conf entry|pg_hba\.conf rejects|is not allowed to connect to this",
+        DatabaseTrouble(
+            "the server does not let this user in from this machine",
+            "permit the user, the database and this machine in the server (pg_hba.conf, user@host); where it asks for "
+            "TLS, write 'tls: require'",
+        ),
+    ),
+    (
+        (
+            r"password authentication failed|authentication failed|\(using password|no password supplied|"
+            r"password was provided|role \".*\" does not exist|not permitted to log in|Access denied for user .*@\S+$"
+        ),
+        DatabaseTrouble(
+            "the server refuses the user or the password",
+            f"see 'user', where 'password' is, and whether the user needs 'tls: require'; {_CONNECTION}",
+        ),
+    ),
+    (
+        r"database \".*\" does not exist|Unknown database",
+        DatabaseTrouble("the server has no such database", f"see 'database'; {_CONNECTION}"),
+    ),
+    # Where it is.
+    (
+        (
+            r"failed to resolve host|could not translate host name|Name or service not known|name resolution|"
+            r"getaddrinfo|UnknownHost|Name does not resolve|No address associated"
+        ),
+        DatabaseTrouble("the name of the host is not known", f"see 'host'; {_CONNECTION}", True),
+    ),
+    (
+        r"Connection refused",
+        DatabaseTrouble(
+            "no server answers at this port", f"does it run, and are 'host' and 'port' right? {_CONNECTION}", True
+        ),
+    ),
+    (
+        r"invalid response to|expected authentication request",
+        DatabaseTrouble("another program answers at this port", f"see 'port'; {_CONNECTION}"),
+    ),
+    (
+        r"timeout expired|timed out|No route to host|unreachable",
+        DatabaseTrouble(
+            "the host does not answer", f"see 'host', and what is between it and this machine; {_CONNECTION}", True
+        ),
+    ),
+]
+_PATTERNS = [(re.compile(pattern, re.IGNORECASE), trouble) for pattern, trouble in _EACH]
+
+
+def trouble_of(said: str) -> DatabaseTrouble | None:
+    """What a driver or an engine says of a session that did not come about; None: something else.
+
+    Example:
+        >>> trouble_of('FATAL:  database "shop" does not exist').what
+        'the server has no such database'
+    """
+    return next((trouble for pattern, trouble in _PATTERNS if pattern.search(said)), None)

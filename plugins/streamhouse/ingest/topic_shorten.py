@@ -1,0 +1,119 @@
+"""Old segments of a topic's journal are replaced by a base, when no reader needs them any more.
+
+A base is written whole, then gets its name, then what it replaces goes. Readers count nothing that a base replaces, so
+the process may die between any two of these: the next one removes what was left.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from streamhouse.ingest.cdc_topic import CdcTopic
+from streamhouse.ingest.journal_base import BASE, files_of, number_of, numbered_files
+from streamhouse.ingest.topic_base import TopicBase, TopicBaseHeader, TopicView, write_base
+from streamhouse.ingest.topic_events import ends_in
+from streamhouse.ingest.topic_journal import TopicJournal
+from streamhouse.install.sync import sync_folder
+
+_LINES_AT_ONCE = 20_000
+_Line = tuple[str, int, bytes]
+"""Segment, number in it from 0, and the line."""
+
+
+def closed_segments(journal: TopicJournal) -> list[str]:
+    """The segments of a journal to which no line is added any more."""
+    return journal.names()[:-1]
+
+
+def remove_replaced(journal: TopicJournal) -> None:
+    """Remove what a base replaces, and one that was not finished. No other process may shorten the journal now."""
+    found = journal.group()
+    if found is None:
+        return
+    for file in found[0].glob(f"*{BASE}.new"):
+        file.unlink()
+    base = files_of(found[0]).base
+    if base is not None:
+        for file in numbered_files(found[0]):
+            if file != base and number_of(file) <= number_of(base):
+                file.unlink()
+        sync_folder(found[0])
+
+
+def shorten(sources: Sequence[CdcTopic], names: Sequence[str], is_over: Callable[[], bool] = lambda: False) -> bool:
+    """Replace the oldest segments of a journal by a base.
+
+    Args:
+        sources: All that read the journal; at least one, and each is past these segments.
+        names: Segments, at least one; the first ones of the journal, and no line is added to them.
+        is_over: Whether the process is to end.
+
+    Returns:
+        False: the process is to end, and nothing was replaced.
+
+    Raises:
+        StreamhouseError: a file of the journal is gone or damaged, or a schema registry does not answer.
+        OSError: the disk is full.
+    """
+    journal = sources[0].journal
+    found, base = journal.group(), journal.base()
+    assert found is not None, "it has segments"
+    folder, removed = found[0], set(base.header.removed if base is not None else ())
+    needed: list[NDArray[np.int64]] = []
+    views = _views(sources, base)
+    with_deletes = len({one.view for one in sources}) > 1 or any(one.keeps_bad_rows for one in sources)
+    for source in sources:
+        lines = source.needed(
+            lambda id_: all(one.truncation(id_) == "removed" for one in sources), with_deletes=with_deletes
+        )
+        for chunk in _chunks(journal, base, names):
+            if is_over():
+                return False
+            lines.take(source.journal.events([line for _, _, line in chunk]))
+        needed.append(lines.found())
+        removed.update(lines.removed)
+    kept = np.unique(np.concatenate(needed))
+    counts = {name: journal.lines(name).count() for name in names}
+    last = journal.lines(names[-1])
+    header = TopicBaseHeader(
+        rows=len(kept),
+        covers={**(base.covers if base is not None else {}), **counts},
+        ends=ends_in(last.raw(0, counts[names[-1]])),  # a segment begins with the ends of the one before
+        views=views,
+        removed=tuple(sorted(removed)),
+    )
+    write_base(folder, names[-1].rpartition("/")[2].partition(".")[0], header, _written(journal, base, names, kept))
+    remove_replaced(journal)
+    return True
+
+
+def _views(sources: Sequence[CdcTopic], base: TopicBase | None) -> tuple[TopicView, ...]:
+    """Those whose rows the new base has: all events of them are there to be folded."""
+    found = dict.fromkeys(source.view for source in sources)
+    return tuple(view for view in found if base is None or view in base.header.views)
+
+
+def _chunks(journal: TopicJournal, base: TopicBase | None, names: Sequence[str]) -> Iterator[list[_Line]]:
+    for first in range(0, base.rows if base is not None else 0, _LINES_AT_ONCE):
+        assert base is not None, "it has rows"
+        yield base.lines.placed(first, min(base.rows, first + _LINES_AT_ONCE))
+    for name in names:
+        lines = journal.lines(name)
+        count = lines.count()
+        for first in range(0, count, _LINES_AT_ONCE):
+            raw = lines.raw(first, min(count, first + _LINES_AT_ONCE))
+            yield [(name, number, line) for number, line in enumerate(raw, first)]
+
+
+def _written(
+    journal: TopicJournal, base: TopicBase | None, names: Sequence[str], kept: NDArray[np.int64]
+) -> Iterator[bytes]:
+    """The lines that are kept, as a base has them."""
+    first = 0
+    for chunk in _chunks(journal, base, names):
+        begin, end = np.searchsorted(kept, [first, first + len(chunk)])
+        for at in kept[begin:end]:
+            name, number, line = chunk[int(at) - first]
+            yield b"%d %d %b" % (int(name.rpartition("/")[2].partition(".")[0]), number, line)
+        first += len(chunk)

@@ -1,0 +1,83 @@
+"""A capture whose database lets it not in says why, and what a person can do."""
+
+import pytest
+
+from streamhouse.capture import calls
+from streamhouse.capture.database import DatabaseAway
+from streamhouse.capture.journal import new_group
+from streamhouse.capture.process import _CaptureHost
+from streamhouse.errors import CaptureFailedError
+from tests.capture import ORDERS, Shop
+
+REFUSED = 'FATAL:  password authentication failed for user "me"'
+
+
+class Database:
+    """One that lets nobody in."""
+
+    name = "shop"
+
+    def __init__(self, said):
+        self._said = said
+
+    def masked(self, text):
+        return text
+
+    def slot(self, *_):
+        raise DatabaseAway(self._said)
+
+    check = free = slot
+
+
+@pytest.fixture
+def shop(tmp_path, monkeypatch):
+    found = Shop(tmp_path / "shop", "postgresql://me@localhost:1/shop")
+    found.reads("a", orders=("public.orders", ORDERS, ["id"]))
+    monkeypatch.setattr(calls, "database_of", lambda *_: Database(REFUSED))
+    return found
+
+
+def wanted_of(shop):
+    with shop.project.state() as state:
+        _, plan = state.plan("a")
+    return [calls.wanted_of(source.kind, source.options) for source in plan.sources]
+
+
+def test_status_names_the_cause_and_the_remedy(shop, monkeypatch):
+    shop.folder.mkdir(parents=True, exist_ok=True)
+    new_group(shop.folder, "shop", ["public.orders"])
+    [status] = calls.status(shop.project)
+    assert status.away == f"the server refuses the user or the password: {REFUSED}"
+    assert "see 'user', where 'password' is" in status.remedy
+    with pytest.raises(CaptureFailedError, match="its slot would stay, as the server refuses the user") as refused:
+        calls.reset(shop.project, "shop")
+    assert "where 'password' is" in refused.value.hint
+    monkeypatch.setattr(calls, "database_of", lambda *_: Database("server closed the connection unexpectedly"))
+    assert calls.status(shop.project)[0].away.startswith("the database does not answer: server closed")
+
+
+def test_a_start_waits_only_for_what_may_end_by_itself(shop, monkeypatch):
+    wanted = wanted_of(shop)
+    with pytest.raises(CaptureFailedError, match="connection 'shop': the server refuses the user") as refused:
+        calls._check(shop.project, "shop", wanted)
+    assert "where 'password' is" in refused.value.hint
+    monkeypatch.setattr(calls, "database_of", lambda *_: Database("Connection refused"))
+    calls._check(shop.project, "shop", wanted)
+
+
+class Beating:
+    lost = None
+
+    def __init__(self):
+        self.said = []
+
+    def say(self, text, *_):
+        self.said.append(text)
+
+
+def test_a_capture_that_waits_says_why(shop):
+    calls.note(shop.folder, wanted_of(shop))
+    beating = Beating()
+    host = _CaptureHost(Database(REFUSED), None, shop.folder, beating, None, 0, None)
+    assert host._round() > 0
+    assert beating.said[0].startswith(f"the server refuses the user or the password: {REFUSED} (see 'user'")
