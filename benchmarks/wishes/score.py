@@ -46,6 +46,7 @@ SETS = (
     "twentyfirst",
     "twentysecond",
     "twentythird",
+    "twentyfourth",
     "held",
 )
 BLIND = "blind"  # scored only when it is asked for, so that nobody sees its failures by accident

@@ -45,6 +45,7 @@ from streamhouse.planner.language.never_done import with_never_done
 from streamhouse.planner.language.no_such_day import no_such_day
 from streamhouse.planner.language.nouns_of_times import with_done_moments
 from streamhouse.planner.language.options import read_options
+from streamhouse.planner.language.over_channels import with_channels
 from streamhouse.planner.language.passed_over import passed_over
 from streamhouse.planner.language.people import named_people
 from streamhouse.planner.language.phrasing import rephrased
@@ -68,6 +69,7 @@ from streamhouse.planner.language.tokens import Token, singular, stem, tokenize
 from streamhouse.planner.language.total_amounts import with_totals
 from streamhouse.planner.language.turned_names import with_turned_names
 from streamhouse.planner.language.vague_lengths import vague_length
+from streamhouse.planner.language.values_as_things import with_things_of_values
 from streamhouse.planner.language.verbs_in_names import with_verbs_in_names
 from streamhouse.planner.language.verbs_of_rows import with_verbs_of_rows
 from streamhouse.planner.language.versus_rest import with_both_sides
@@ -169,6 +171,8 @@ def _tokens(wish: str, lexicon: Lexicon, draft: Draft) -> tuple[Token, ...]:
 
 _OTHERWISE = (
     without_articles,
+    with_channels,
+    with_things_of_values,
     with_kilos,
     with_denied_values,
     with_values_left_out,

@@ -39,6 +39,7 @@ HOSTILE = Wish.model_validate(
         ("twentyfirst", 81, {"bloodbank", "chess"}),
         ("twentysecond", 80, {"fishmarket", "printshop"}),
         ("twentythird", 80, {"dentallab", "laundry"}),
+        ("twentyfourth", 65, {"toolhire", "vet"}),
     ],
 )
 def test_a_set_to_develop_on_has_its_schemas_and_a_part_to_refuse(name, count, schemas):

@@ -8,6 +8,7 @@ from streamhouse.planner.language.clauses import read_compared, skip_auxiliaries
 from streamhouse.planner.language.condition_rules import read_relative
 from streamhouse.planner.language.draft import Clause, Figure, Is, Noun
 from streamhouse.planner.language.grouping import read_adverb, read_groups
+from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.numbers import read_number
 from streamhouse.planner.language.place import is_participle
 from streamhouse.planner.language.reader import AUXILIARIES, DETERMINERS, Reader
@@ -52,6 +53,9 @@ def _inner_figure(reader: Reader) -> Figure | None:
 
 
 def _running(reader: Reader) -> Figure | None:
+    named = reader.mention()
+    if named is not None and named.end - named.start > 1 and named.best >= WHOLE_NAME:
+        return None  # "running time", where a column is called so
     if not reader.take(
         "running total of", "running totals of", "running sum of", "cumulative sum of", "cumulative total of",
         "cumulative number of", "running count of", "running number of", "cumulative count of", "cumulative",

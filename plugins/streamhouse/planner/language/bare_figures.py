@@ -6,7 +6,7 @@ from streamhouse.planner.language.bench import Bench
 from streamhouse.planner.language.draft import Compared, Figure, Noun
 from streamhouse.planner.language.having import is_id
 from streamhouse.planner.language.levels import SAME_WORD
-from streamhouse.planner.language.named_measures import named_measure
+from streamhouse.planner.language.named_measures import is_plural_flag, named_measure
 from streamhouse.planner.language.place import UnclearError, counts
 from streamhouse.planner.language.ranked import Listed
 from streamhouse.planner.language.tokens import singular
@@ -97,4 +97,5 @@ def _is_figure(bench: Bench, noun: Noun) -> bool:
         return True
     if bench.places.columns(noun, want="time") and not noun.head.of_kind("table"):
         return True
-    return bool(noun.head.of_kind("value")) and noun.head.senses[0].kind == "value"
+    value = bool(noun.head.of_kind("value")) and noun.head.senses[0].kind == "value"
+    return value or is_plural_flag(bench, noun)

@@ -7,6 +7,7 @@ from decimal import Decimal
 from streamhouse.planner.catalog import CatalogColumn
 from streamhouse.planner.language.bench import Bench, unit_of_column
 from streamhouse.planner.language.draft import Compared, Figure, Lasting, Noun
+from streamhouse.planner.language.hints import is_of_part
 from streamhouse.planner.language.levels import COMMON_WORD
 from streamhouse.planner.language.numbers import Quantity
 from streamhouse.planner.language.place import NotPlacedError, Placed, RefusedError, UnclearError
@@ -117,6 +118,9 @@ def _implied(bench: Bench, clause: Compared) -> list[Filter]:
         raise UnclearError(
             f"'{clause.phrase}' may be about {' or '.join(c.name for c in found)}", clause.phrase, choices
         )
+    if clause.hint == "long" and is_of_part(table, found[0]):
+        said = spoken(found[0].name)
+        raise UnclearError(f"'{clause.phrase}': {said}, or the time from begin to end?", clause.phrase, (said,))
     placed = place_at(bench.places, subject, found[0])
     bounded = _bounded(bench.places.use(placed), clause, placed)
     bench.places.note(clause.phrase, " and ".join(f"{placed.name} {said}" for said in _bounds_said(bounded)))

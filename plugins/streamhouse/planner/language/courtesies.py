@@ -8,6 +8,9 @@ _PEOPLE = r"(?:boss|manager|director|colleagues?|team|ceo|cfo|board|chef|client|
 _PLACES = (
     r"(?:board|slides?|report|meeting|presentation|newsletter|review|dashboard|budget|boss|manager|management|team)"
 )
+_WONDERS = (
+    r"(?:asks|asked|wonders|is asking|is wondering|wants to know|wanted to know|would like to know|needs to know)"
+)
 _GREETING = r"(?:hi|hello|hey|good (?:morning|afternoon|evening)|dear (?:all|team|[A-Z][a-z]+))"
 _REMARK = r"(?:(?:just |out of )*(?:curious|curiosity|wondering)|(?:quick|one|a) question)"
 _BUSY = r"(?:preparing|working on|putting together|writing|making)"
@@ -25,6 +28,10 @@ _BEFORE = (
         rf"^(?:my|our|the) {_PEOPLE} (?:wants|wanted|needs|asked|would like|is asking)(?: me)?"
         r"(?: to (?:know|see|have)| for)? "
     ),
+    rf"^(?:the|my|our) (?:[a-z]+ ){{0,2}}[a-z]+ {_WONDERS}(?: me| us)?,? (?=(?:how|what|which|who|when|where) )",
+    r"^(?:i|we)(?: am| are|'?m|'?re) (?:looking|searching) for ",
+    rf"^(?:just )?for (?:the|our|my|tomorrow's|next week's) (?:[a-z]+ )?{_PLACES} (?={_WISHES} )",
+    rf"^(?:{_WISHES}) (?=(?:the|all|our|number|total|average) )",
     rf"^(?:and )?(?:{_WISHES}|would (?:love|like)) {_SEEING} ",
     rf"^it (?:would|'d) be {_FINE} to (?:see|know|have|get),? ",
     rf"^it (?:would|'d) be {_FINE} if (?:you|i|we) could (?:show|see|get|have|give|tell)(?: me| us)? ",

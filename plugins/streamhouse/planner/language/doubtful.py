@@ -25,15 +25,23 @@ from streamhouse.planner.language.doubtful_things import (
     other_deed,
     pieces_or_rows,
     split_name,
+    times_of_other_rows,
     times_of_thing,
     values_of_thing,
     verb_as_value,
 )
-from streamhouse.planner.language.doubtful_times import period_left_out, starts_then, time_of_some, time_or_value
+from streamhouse.planner.language.doubtful_times import (
+    period_left_out,
+    starts_then,
+    time_of_some,
+    time_or_value,
+    two_parts_of_day,
+)
 from streamhouse.planner.language.doubtful_verbs import deed_without_rows, shown_or_done
-from streamhouse.planner.language.draft import Draft, Noun, When
+from streamhouse.planner.language.draft import Draft, Noun, Time, When
 from streamhouse.planner.language.foreign_money import foreign_money
-from streamhouse.planner.language.levels import LAST_WORD, WHOLE_NAME
+from streamhouse.planner.language.levels import LAST_WORD, SAME_FORM, WHOLE_NAME
+from streamhouse.planner.language.lexicon import Mention, Sense
 from streamhouse.planner.language.named_rows import names_rows
 from streamhouse.planner.language.namesakes import one_of_several_measures
 from streamhouse.planner.language.narrow_tables import narrow_table
@@ -78,14 +86,18 @@ def _unnamed_time(wish: AnsweredWish) -> Question | None:
     So it is with a table that is no list of events ("instructors of May" by when they were hired), with another time
     that a word names ("permits that expire in June"), and beside rows of another table ("who ordered nothing in May").
     """
-    senses = [s for one in wish.mentions for s in one.senses if s.kind == "column" and s.quality >= LAST_WORD]
-    named = {(sense.table, sense.column) for sense in senses}
+    said = {(sense.table, sense.column) for one in wish.mentions for sense in _columns_said(one, strict=True)}
+    strict = _restricts_other_time(wish)
+    named = {(sense.table, sense.column) for one in wish.mentions for sense in _columns_said(one, strict=strict)}
+    counted = _times_counted(wish)
     within = _named_within(wish)
     beside = any(isinstance(one, Related) for one in wish.block.filters)
     for column, filters in _times(wish.block):
         table = wish.scope.reaches[column.role].table
         known = {table.event_time, *table.primary_key, *(set(GRAINS) - ADVERB_GRAINS)}
-        others = {one.name for one in table.columns if one.type in TIMES and (table.name, one.name) in named | within}
+        others = {
+            one.name for one in table.columns if one.type in TIMES and (table.name, one.name) in said | within | counted
+        }
         if (table.name, column.column) in named | within or (
             column.column in known and not (others or (beside and filters))
         ):
@@ -93,6 +105,32 @@ def _unnamed_time(wish: AnsweredWish) -> Question | None:
         name = f"{table.name}.{column.column}"
         return Question(text=f"which time counts: {name}, or one of something else?", phrase="", choices=(name,))
     return None
+
+
+def _restricts_other_time(wish: AnsweredWish) -> bool:
+    """As in "bills paid late, per month": the time of what was done decides which rows, and none is said of groups."""
+    said = any(isinstance(one, Time) and one.of is not None for one in wish.draft.groups)
+    compared = (one for one in wish.block.filters if isinstance(one, Condition) and isinstance(one.other, ColumnRef))
+    return not said and any(isinstance(one.left, ColumnRef) and _is_time(wish, one.left) for one in compared)
+
+
+def _times_counted(wish: AnsweredWish) -> set[tuple[str, str]]:
+    """Times that rows are counted by: of "card payments per month" the day of the payment."""
+    counts = (one.of for one in wish.block.measures if one.function == "count")
+    return {(wish.base.name, of.column) for of in counts if isinstance(of, ColumnRef) and not of.role
+            and _is_time(wish, of)}  # fmt: skip
+
+
+def _is_time(wish: AnsweredWish, of: ColumnRef) -> bool:
+    return wish.scope.reaches[of.role].table.column(of.column).type in TIMES
+
+
+def _columns_said(mention: Mention, *, strict: bool) -> Iterator[Sense]:
+    """The columns that words name; in a strict sense, "bills" are rows, although a day is called "billed"."""
+    rows = max((sense.quality for sense in mention.of_kind("table")), default=0.0)
+    for sense in mention.of_kind("column"):
+        if sense.quality >= LAST_WORD and not (strict and rows >= WHOLE_NAME and sense.quality < SAME_FORM):
+            yield sense
 
 
 def _named_within(wish: AnsweredWish) -> set[tuple[str, str]]:
@@ -189,6 +227,11 @@ def _share_of_what(wish: AnsweredWish) -> Question | None:
     """As in "rejected share of intakes by farm": of each farm's intakes, or of all that were rejected?"""
     if not any(one.kind == "share" for one in wish.block.derived):
         return None
+    for figure in wish.draft.figures if wish.block.dimensions and wish.block.filters else ():
+        flag = figure.noun.head if figure.window == "share" and isinstance(figure.noun, Noun) else None
+        if flag is not None and _is_flag(flag):
+            text = f"'share of {flag.text}': of the rows of each group, or of all that are {flag.text}?"
+            return Question(text=text, phrase=f"share of {flag.text}")
     timed = all(isinstance(one.of, Cut) for one in wish.block.dimensions)
     if timed and any(isinstance(one, Condition) and not isinstance(one.left, Cut) for one in wish.block.filters):
         text = "a share of what: of the rows of each period, or of all rows that are meant?"
@@ -206,12 +249,19 @@ def _share_of_what(wish: AnsweredWish) -> Question | None:
     return None
 
 
+def _is_flag(mention: Mention) -> bool:
+    """Whether words name what is yes or no of each row, and no rows: "emergencies"."""
+    flags = any(sense.value == "true" for sense in mention.of_kind("value"))
+    return flags and not mention.of_kind("table", "measure")
+
+
 _CHECKS = (
     _unnamed_rows, _unnamed_time, _each_period, _moving_days, _last_period, _mixed_or, _not_then, _share_of_what,
-    few_of_things, values_of_thing, times_of_thing, bound_of_periods, lasting_state, split_name, verb_as_value,
-    pieces_or_rows, period_left_out, finer_group, other_deed, earned, one_of_several_measures, narrow_table,
+    few_of_things, values_of_thing, times_of_thing, times_of_other_rows, bound_of_periods, lasting_state, split_name,
+    verb_as_value, pieces_or_rows, period_left_out, finer_group, other_deed, earned, one_of_several_measures,
+    narrow_table,
     deed_without_rows, shown_or_done,
-    restricted_whole, joined_deeds, starts_then, time_of_some, time_or_value,
+    restricted_whole, joined_deeds, starts_then, time_of_some, time_or_value, two_parts_of_day,
     among_rows, group_of_things, measured_twice,
     foreign_money, unnamed_money, percent_of_count, days_of_things, flag_first,
     *UNASKED,

@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 from streamhouse.planner.language.answered_wish import AnsweredWish
-from streamhouse.planner.language.draft import Compared, Is, Noun, When
+from streamhouse.planner.language.draft import Compared, Figure, Is, Noun, When
 from streamhouse.planner.language.levels import LAST_WORD, SAME_FORM, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Mention
 from streamhouse.planner.language.scope import is_number
@@ -180,6 +180,27 @@ def earned(wish: AnsweredWish) -> Question | None:
                 text=f"'{head.text}': is {measure} meant?", phrase=head.text, choices=(head.senses[0].measure,)
             )
     return None
+
+
+def times_of_other_rows(wish: AnsweredWish) -> Question | None:
+    """As in "couriers who were late 5 times", by what reviews of their orders say: no word names the reviews."""
+    block, base = wish.block, wish.base
+    times = next((one for one in wish.draft.filters if isinstance(one, Compared) and _is_times(one)), None)
+    far = [one.of for one in block.dimensions if isinstance(one.of, ColumnRef) and one.of.role]
+    if times is None or not far or base.name in wish.things:
+        return None
+    if any(sense.table == base.name for one in wish.mentions for sense in one.of_kind("table", "measure")):
+        return None
+    values = (one for one in block.filters if isinstance(one, Condition) and isinstance(one.left, ColumnRef))
+    said = [str(value) for one in values if not one.left.role for value in one.values if isinstance(value, str)]  # type: ignore[union-attr]
+    if not said:
+        return None
+    text = f"'{times.phrase}': rows of {base.name} with '{said[0]}'? The wish does not name them"
+    return Question(text=text, phrase=times.phrase)
+
+
+def _is_times(one: Compared) -> bool:
+    return isinstance(one.left, Figure) and one.left.function == "rows"
 
 
 def _tables_read(found: Shaped) -> set[str]:

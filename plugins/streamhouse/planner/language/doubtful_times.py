@@ -70,6 +70,23 @@ def time_of_some(wish: AnsweredWish) -> Question | None:
     return None
 
 
+_PARTS_OF_DAYS = frozenset(
+    f"{word}{ending}" for word in ("night", "evening", "morning", "afternoon") for ending in ("", "s")
+)
+
+
+def two_parts_of_day(wish: AnsweredWish) -> Question | None:
+    """As in "at night (after 6 pm)": two bounds of the hour, of which one may say what the other means."""
+    hours = [one.left for one in wish.block.filters if isinstance(one, Condition) and isinstance(one.left, Cut)
+             and one.left.grain is Grain.HOUR_OF_DAY]  # fmt: skip
+    said = next((token.word for token in wish.tokens if token.word in _PARTS_OF_DAYS), "")
+    if not said or len(hours) == len(set(map(repr, hours))):
+        return None
+    return Question(
+        text=f"'{said}': which hours? The wish says two bounds of them, and both would have to hold", phrase=said
+    )
+
+
 def time_or_value(wish: AnsweredWish) -> Question | None:
     """As in "weekend tariff", where the first word was read as a time and is a value of what the second one names."""
     lexicon = wish.scope.lexicon

@@ -20,7 +20,7 @@ def with_each_doing(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token,
     words = [token.word for token in tokens]
     if words[:2] != ["how", "many"] or len(tokens) < len(("how", "many", "rows", "does", "each", "thing", "do")):
         return tokens
-    measured = _measured(tokens, lexicon)
+    measured = _measured(tokens, lexicon) or _measured_by_verb(tokens, lexicon)
     if measured is not None:
         return measured
     rows = lexicon.mention(tokens, 2)
@@ -69,6 +69,36 @@ def _measured(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...] 
     name = f"{measures[0].table}.{measures[0].measure}"
     said = " ".join(token.text for token in tokens[: found.end])
     return (replace(tokens[0], text=said, word=name, stem=name, kind="name"), *tokens[end:])
+
+
+_PARTICIPLES = {
+    "drive": "driven", "ride": "ridden", "fly": "flown", "take": "taken", "sell": "sold", "buy": "bought",
+    "send": "sent", "run": "run", "write": "written", "give": "given", "burn": "burnt", "make": "made",
+}  # fmt: skip
+_LONGEST = 5  # words of a thing
+
+
+def _measured_by_verb(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...] | None:
+    """Read "how many kilometres did each van drive" by the measure that is called "kilometres driven"."""
+    did = len(("how", "many", "kilometres"))
+    if unit_of(tokens[2].word) is None or tokens[did].word not in _DOING:
+        return None
+    for at in range(did + 2, min(did + 2 + _LONGEST, len(tokens))):
+        verb = tokens[at].word
+        done = _PARTICIPLES.get(verb, f"{verb}d" if verb.endswith("e") else f"{verb}ed")
+        senses = lexicon.meanings((tokens[2].stem, stem(done)))
+        names = [one for one in senses if one.kind == "measure" and one.quality >= NAME]
+        goes_on = at + 1 < len(tokens) and tokens[at + 1].word in {"up", "out", "off", "down", "back"}
+        if len(names) != 1 or tokens[at].kind != "word" or goes_on:
+            continue
+        first, last = did + 1, at
+        if tokens[first].word not in _EACH | _PRONOUNS:
+            return None
+        who = _said(tokens[first], "per") + tokens[first + 1 : last] if tokens[first].word in _EACH else ()
+        name = f"{names[0].table}.{names[0].measure}"
+        said = f"{tokens[2].text} {done}"
+        return (replace(tokens[2], text=said, word=name, stem=name, kind="name"), *who, *tokens[at + 1 :])
+    return None
 
 
 def _said(old: Token, text: str) -> tuple[Token, ...]:

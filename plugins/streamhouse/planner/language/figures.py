@@ -16,6 +16,9 @@ from streamhouse.planner.language.named_measures import (
     adds_up,
     counts_things,
     folds_as,
+    is_plural_flag,
+    is_price,
+    is_used_up,
     named_measure,
     says_number,
     says_unit,
@@ -34,7 +37,7 @@ from streamhouse.planner.language.scope import (
 from streamhouse.planner.language.times import lasting
 from streamhouse.planner.language.tokens import singular
 from streamhouse.planner.language.twice_meant import refuse_done_to, refuse_twice_meant
-from streamhouse.planner.language.unit_figures import implied_column
+from streamhouse.planner.language.unit_figures import implied_column, own_length
 from streamhouse.planner.language.units import unit_of
 from streamhouse.planner.request import Arithmetic, ColumnRef, Filter, Measure, Scalar
 
@@ -80,6 +83,8 @@ def _described(bench: Bench, measure: Measure) -> str:
 
 def _measure(bench: Bench, figure: Figure) -> Measure:
     if isinstance(figure.noun, Lasting):
+        if (own := own_length(bench, figure)) is not None:
+            return _of_scalar(figure, own.of, own.column.name, own)
         return _of_scalar(figure, lasting(bench, figure.noun, unit=figure.unit), "duration", None)
     if figure.function == "rows":
         bench.places.assume(f"'{figure.phrase}' counts rows of {bench.base.name}")
@@ -173,7 +178,7 @@ def _count(bench: Bench, figure: Figure, noun: Noun) -> Measure:
     if times and times[0].cost <= (distinct[0].cost if distinct else 99):
         refuse_done_to(bench, noun)
         return _times_there(bench, noun, times[0])
-    if distinct:
+    if distinct and not is_plural_flag(bench, noun):
         refuse_twice_meant(bench, noun)
         _no_sorts(bench, noun, distinct[0])
         return _distinct(bench, noun)
@@ -265,10 +270,6 @@ def _no_sorts(bench: Bench, noun: Noun, placed: Placed) -> None:
         raise UnclearError(text, noun.text, (f"number of different {noun.text}",))
 
 
-def _count_distinct(bench: Bench, _figure: Figure, noun: Noun) -> Measure:
-    return _distinct(bench, noun)
-
-
 def _short(noun: Noun) -> str:
     word = singular(noun.head.words[-1]) if noun.head.words else "row"
     return word if re.fullmatch(r"[a-z][a-z0-9_]*", word) else "row"
@@ -325,7 +326,8 @@ def _bare(bench: Bench, figure: Figure, noun: Noun) -> Measure:
         placed = bench.places.column(noun, want="number")
         if _is_key(placed):
             raise NotPlacedError(noun.text)
-        if not (adds_up(placed.column) or counts_things(bench, noun, placed) or says_unit(noun)):
+        summed = adds_up(placed.column) or is_used_up(bench, placed, figure) or says_unit(noun)
+        if is_price(bench, placed) or not (summed or counts_things(bench, noun, placed)):
             defined = "" if placed.of.role else measure_of_column(bench.base, placed.column.name)
             if defined:
                 bench.places.assume(f"'{noun.text}' is the measure {defined} of {bench.base.name}")
@@ -470,8 +472,8 @@ def _most(bench: Bench, figure: Figure, noun: Noun) -> Measure:
                 numbers[0].column.name,
                 numbers[0],
             )
-        if adds_up(numbers[0].column):
-            return _bare(bench, Figure("", noun), noun)
+        if adds_up(numbers[0].column) or is_used_up(bench, numbers[0], figure):
+            return _bare(bench, Figure(figure.function, noun), noun)
         if figure.function == "most":
             raise UnclearError(
                 f"which figure of '{noun.text}' decides?", noun.text, (f"total {noun.text}", f"average {noun.text}")
@@ -487,7 +489,7 @@ def _most(bench: Bench, figure: Figure, noun: Noun) -> Measure:
 _RULES: dict[str, Callable[[Bench, Figure, Noun], Measure]] = {
     "": _bare,
     "count": _count,
-    "count distinct": _count_distinct,
+    "count distinct": lambda bench, _, noun: _distinct(bench, noun),
     "amount": _amount,
     "number": _count,
     "most": _most,

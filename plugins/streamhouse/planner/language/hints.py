@@ -1,19 +1,19 @@
 """Which number a superlative is about."""
 
-from streamhouse.planner.catalog import CatalogColumn
+from streamhouse.planner.catalog import CatalogColumn, CatalogTable
 from streamhouse.planner.language.bench import Bench, unit_of_column
 from streamhouse.planner.language.place import Placed, UnclearError
-from streamhouse.planner.language.scope import default_time, is_number, is_quantity
-from streamhouse.planner.language.tokens import stems
+from streamhouse.planner.language.scope import TIMES, default_time, is_number, is_quantity
+from streamhouse.planner.language.tokens import stem, stems
 from streamhouse.planner.language.words import HINTS
 from streamhouse.planner.request import ColumnRef
 
 
-def hinted(bench: Bench, hint: str, phrase: str) -> Placed:
+def hinted(bench: Bench, hint: str, phrase: str, *, days: bool = False) -> Placed:
     """The one number of the base that a superlative is about: the price of "the cheapest".
 
     Raises:
-        UnclearError: there is none, or there are several.
+        UnclearError: there is none, or there are several. Of an age, the day of birth is one, if days are looked for.
     """
     measures, words = HINTS.get(hint, ((), ()))
     reach = bench.places.scope.reaches[""]
@@ -24,13 +24,42 @@ def hinted(bench: Bench, hint: str, phrase: str) -> Placed:
     if hint == "vague" and "valuable" in phrase.lower().split():
         hint, measures, words = "", (), ()
     certain = _numbers(bench, measures, words) if hint or not _SIZES & set(phrase.lower().split()) else _amounts(bench)
-    if len(certain) == 1:
+    if len(certain) == 1 and not (hint == "long" and is_of_part(bench.base, certain[0])):
         return Placed(ColumnRef(column=certain[0].name), reach, certain[0], 0.0)
+    births = _births(bench) if days and hint == "age" and not certain else []
+    if len(births) == 1:
+        return Placed(ColumnRef(column=births[0].name), reach, births[0], 0.0)
     raise UnclearError(
         f"'{phrase}': by which figure?",
         phrase,
         tuple(f"{phrase} by {column.name}" for column in certain),
     )
+
+
+_BORN = frozenset(stem(word) for word in ("born", "birth", "birthday", "birthdate"))
+
+
+def _births(bench: Bench) -> list[CatalogColumn]:
+    """The days of birth of the base: the oldest has the first one."""
+    times = [column for column in bench.base.columns if column.type in TIMES]
+    return [one for one in times if _BORN & {part for text in (one.name, *one.synonyms) for part in stems(text)}]
+
+
+def by_age(placed: Placed, hint: str) -> bool:
+    """Whether a day decides about an age, so that the highest age has the lowest day."""
+    return hint == "age" and placed.column.type in TIMES
+
+
+_PARTIAL = frozenset(
+    stem(word) for word in ("labour", "labor", "work", "worked", "working", "effort", "overtime", "break", "delay")
+)
+
+
+def is_of_part(table: CatalogTable, column: CatalogColumn) -> bool:
+    """Whether a time only is a part of how long a row lasts: hours of work between two days of a repair."""
+    unit = unit_of_column(column)
+    timed = unit is not None and unit.measures == "time" and bool(_PARTIAL & set(stems(column.name)))
+    return timed and sum(one.type in TIMES for one in table.columns) > 1
 
 
 _SIZES = frozenset({"valuable", "largest", "biggest", "smallest", "highest", "lowest"})

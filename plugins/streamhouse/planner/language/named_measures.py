@@ -4,7 +4,7 @@ import re
 
 from streamhouse.planner.catalog import CatalogColumn
 from streamhouse.planner.language.bench import Bench, unit_of_column
-from streamhouse.planner.language.draft import Noun
+from streamhouse.planner.language.draft import Figure, Noun
 from streamhouse.planner.language.levels import ANY_FORM, ENDING, LAST_WORD
 from streamhouse.planner.language.lexicon import Sense
 from streamhouse.planner.language.place import Placed, UnclearError
@@ -49,6 +49,36 @@ def adds_up(column: CatalogColumn) -> bool:
     if words & _ADDITIVE:
         return True
     return column.unit in {"pieces", "units", "items", "count"} or bool(unit and unit.measures in {"money", "energy"})
+
+
+_USED_UP = frozenset({"used", "consumed", "burned", "burnt", "uses", "consumes", "burns", "use", "consume"})
+
+
+def is_used_up(bench: Bench, placed: Placed, figure: Figure) -> bool:
+    """Whether an amount of events is to be added up: "water used per engine", "the engine with the most water"."""
+    unit = unit_of_column(placed.column)
+    if unit is None or bench.base.event_time is None or placed.of.role:
+        return False
+    if figure.function == "most":
+        return unit.measures in {"mass", "volume", "length", "data", "time"}
+    return unit.measures in {"mass", "volume", "length", "data"} and bool(_USED_UP & set(bench.draft.words))
+
+
+_PRICES = frozenset({"price", "rate", "limit"})
+
+
+def is_price(bench: Bench, placed: Placed) -> bool:
+    """Whether a number is the price of each thing, and of no event: the sum of "day rate per kind" is no wish."""
+    return bench.base.event_time is None and not placed.of.role and bool(_PRICES & set(placed.column.name.split("_")))
+
+
+def is_plural_flag(bench: Bench, noun: Noun) -> bool:
+    """As in "emergencies", where it is yes or no whether a row of the base is an emergency."""
+    word = noun.head.words[-1] if noun.head.words else ""
+    if singular(word) == word or noun.head.of_kind("table", "measure"):
+        return False
+    values = bench.places.values(noun.head)
+    return bool(values) and values[0].column.type == "boolean" and not values[0].of.role
 
 
 _MARKS = frozenset(

@@ -9,6 +9,7 @@ from streamhouse.planner.language.figures import measured
 from streamhouse.planner.language.grouped import dimension_of
 from streamhouse.planner.language.having import having_of, is_id, split_clauses
 from streamhouse.planner.language.levels import NEARLY_NAME, WHOLE_NAME
+from streamhouse.planner.language.lexicon import Sense
 from streamhouse.planner.language.listing import beside
 from streamhouse.planner.language.named_measures import folds_as, named_measure
 from streamhouse.planner.language.nobody import leave_out_nobody
@@ -71,8 +72,24 @@ def nested_or_not(bench: Bench, figure: Figure) -> Figure:
                     figure.phrase,
                     (f"{figure.phrase} per day",),
                 )
+            if folded and figure.function == "avg":
+                _no_categories(bench, figure, sense)
             return replace(figure, inner=figure.near, near=())
     return figure
+
+
+def _no_categories(bench: Bench, figure: Figure, sense: Sense | None) -> None:
+    """The average of a sum per kind: of the rows of each kind, or one number over all kinds; a wish may mean both.
+
+    Raises:
+        UnclearError: as for "average revenue per channel".
+    """
+    if sense is None or folds_as(bench, sense) != "sum":
+        return
+    for group in figure.near:
+        found = bench.places.columns(group) if isinstance(group, Noun) else []
+        if found and found[0].column.values and found[0].column.references is None:
+            raise UnclearError(f"'{figure.phrase}': the average of single rows, or of the totals?", figure.phrase)
 
 
 _SIZES = frozenset({"largest", "biggest", "smallest"})

@@ -25,7 +25,8 @@ _WORD = re.compile(r"(?:\d[\d.,:/-]*\d|\d)(?:st|nd|rd|th)?|[^\W\d_]+n['’]t\b|[
 _LONGEST = 6
 _SAYS_NOTHING = frozenset(
     """a an the of in on at for from to with and as by into about because during among amongst through upon via
-    that which who whom whose what where how there here i me my we us our you your it its he she they them their this
+    that which who whom whose what where how whats hows wheres whos there
+    here i me my we us our you your it its he she they them their this
     these those ones is are was were be been being am has have had having do does did can could will would shall
     should may might please pls plz kindly show list give
     tell get display find fetch return compute calculate determine see

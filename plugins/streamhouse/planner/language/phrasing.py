@@ -11,6 +11,7 @@ from streamhouse.planner.language.turns_of_patterns import TURNS_OF_PATTERNS
 from streamhouse.planner.language.turns_of_requests import TURNS_OF_REQUESTS
 from streamhouse.planner.language.turns_of_shares import TURNS_OF_SHARES
 from streamhouse.planner.language.turns_of_speech import TURNS_OF_SPEECH
+from streamhouse.planner.language.turns_of_typing import TURNS_OF_TYPING
 
 _QUOTED = re.compile(r"(\"[^\"]*\"|“[^”]*”|(?<!\w)'[^']*'(?!\w))")
 _THINGS = r"((?:[a-z]+[ -]){0,2}[a-z]+)"
@@ -169,6 +170,7 @@ _DAY_FIRST = re.compile(r"\b(?:1[3-9]|2\d|3[01])/\d{1,2}/\d{4}\b")
 _ALL_TURNS = tuple(
     Turn(pattern, said)
     for pattern, said in (
+        *TURNS_OF_TYPING,
         _PERIOD_BY_PERIOD,
         *TURNS_OF_EVERYDAY,
         *TURNS_OF_SPEECH,

@@ -162,7 +162,7 @@ class PlaceFinder:
         parts = self._parts(placed)
         for mention in noun.around:
             if self._speaks_for(mention, placed):
-                bonus += 2.0
+                bonus += 4.0 if _owns(mention, noun, placed) else 2.0
                 used.append(mention.start)
         wanted = {DIRECTIONS[cue] for cue in noun.cues if cue in DIRECTIONS}
         have = {DIRECTIONS[part] for part in parts if part in DIRECTIONS}
@@ -326,6 +326,13 @@ class PlaceFinder:
                 if key not in found or placed.cost < found[key].cost:
                     found[key] = placed
         return sorted(found.values(), key=lambda one: one.cost)
+
+
+def _owns(mention: Mention, noun: Noun, placed: Placed) -> bool:
+    """Whether a thing is named right before its column: "technician name" is the name of no practice."""
+    things = (sense for sense in mention.of_kind("table") if sense.quality >= WHOLE_NAME)
+    behind = mention.end == noun.head.start and not is_participle(noun.head)  # "loans returned" are loans
+    return behind and any(sense.table == placed.reach.table.name for sense in things)
 
 
 def is_participle(mention: Mention) -> bool:

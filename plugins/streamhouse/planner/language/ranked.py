@@ -6,7 +6,7 @@ from streamhouse.planner.language.bench import Bench
 from streamhouse.planner.language.draft import Best, Figure, Noun, Time
 from streamhouse.planner.language.figures import measured
 from streamhouse.planner.language.grouped import dimension_of
-from streamhouse.planner.language.hints import hinted, size_of_rows
+from streamhouse.planner.language.hints import by_age, hinted, size_of_rows
 from streamhouse.planner.language.levels import NEARLY_NAME
 from streamhouse.planner.language.lexicon import entity_of
 from streamhouse.planner.language.named_measures import adds_up
@@ -197,9 +197,10 @@ def _rows(bench: Bench, best: Best) -> Ranking:
         per.append(placed.column.name)
     bench.places.contexts(best.target.around)
     bench.places.take_base(best.target.head)
-    placed = hinted(bench, best.hint, best.phrase)
-    bench.places.note(best.phrase, f"{'highest' if best.descending else 'lowest'} {best.count} by {placed.name}")
-    return Ranking(by=placed.column.name, count=best.count, descending=best.descending, per=tuple(per), ties=best.ties)
+    placed = hinted(bench, best.hint, best.phrase, days=True)
+    descending = best.descending != by_age(placed, best.hint)
+    bench.places.note(best.phrase, f"{'highest' if descending else 'lowest'} {best.count} by {placed.name}")
+    return Ranking(by=placed.column.name, count=best.count, descending=descending, per=tuple(per), ties=best.ties)
 
 
 __all__ = ["Cut", "Figure"]

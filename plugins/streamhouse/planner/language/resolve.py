@@ -200,7 +200,20 @@ def _as_good(
         lacks = _missing(mentions, lexicon, other.base) - _missing(mentions, lexicon, base)
         if _measures_column(best, said[0]) and not is_named and near >= 0 and lacks <= 0:
             return Failed(base, _which(said[0].text, (base, other.base)))
+        if _takes_weaker(best, said[0], other.base) and lacks <= 0:
+            return other
     return None
+
+
+def _takes_weaker(best: Shaped, mention: Mention, other: str) -> bool:
+    """Whether a reading computes with a number whose name only resembles what another table calls so.
+
+    As in "which engine used the most water", where engines have a water tank, and their trips say the water used.
+    """
+    base = best.bench.base
+    summed = {one.of.column for one in best.block.measures if isinstance(one.of, ColumnRef) and not one.of.role}
+    taken = [s.quality for s in mention.of_kind("column") if s.table == base.name and s.column in summed]
+    return bool(taken) and max(taken) < ANY_FORM and _column_quality(mention, other) >= WHOLE_NAME
 
 
 def _measures_column(best: Shaped, mention: Mention) -> bool:

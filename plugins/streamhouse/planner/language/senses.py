@@ -129,6 +129,8 @@ def _column_senses(table: CatalogTable, column: CatalogColumn, entity: tuple[str
     yield column.name, sense
     for synonym in column.synonyms:
         yield synonym, sense
+        if " the " in synonym:
+            yield synonym.replace(" the ", " "), less(sense, 0.97)  # "end of contract" is the end of the contract
         what, _, thing = synonym.partition(" of ")
         if thing and " " not in what and " " not in thing.removeprefix("the "):
             yield f"{thing.removeprefix('the ')} {what}", less(sense, 0.9)  # "publication year", "campaign type"
@@ -155,7 +157,7 @@ def _column_senses(table: CatalogTable, column: CatalogColumn, entity: tuple[str
         yield "_".join(core), less(sense, 0.95)
     for at in range(1, len(core)):
         before = stems("_".join(core[:at]))
-        owned = before in (entity, entity[-1:])
+        owned = before in (entity, entity[-1:]) or _is_short_for(core[:at], entity)
         yield "_".join(core[at:]), less(sense, 0.9 if owned else 0.6)
         if parts[-1] not in ROLE_WORDS:
             yield "_".join(core[:at]), less(sense, 0.5)
@@ -168,6 +170,14 @@ def _column_senses(table: CatalogTable, column: CatalogColumn, entity: tuple[str
     summary = column.description.split(";")[0].strip(" .")
     if 1 < len(summary.split()) <= 6:
         yield summary.lower().removeprefix("the ").removeprefix("a "), less(sense, 0.8)
+
+
+_SHORTEST = 3
+
+
+def _is_short_for(parts: list[str], entity: tuple[str, ...]) -> bool:
+    """Whether a part of a name is the thing, shortened: "tech" of `tech_name` is a technician."""
+    return len(parts) == 1 and len(parts[0]) >= _SHORTEST and any(word.startswith(parts[0]) for word in entity)
 
 
 _LEADING = 0.72  # what the first words of a description are worth

@@ -383,7 +383,8 @@ def _single(reader: Reader, start: int) -> bool:
 def _one_more(reader: Reader) -> bool:
     """Read "and a comment" behind "with two stars or less": it must be there, too; "and the comment" may show it."""
     start = reader.at
-    if reader.word() != "and" or not reader.draft.filters or not _behind_with(reader):
+    owned = reader.word(1) in _OWNED  # "with no manager and their town" shows the town
+    if reader.word() != "and" or owned or not reader.draft.filters or not _behind_with(reader):
         return False
     reader.at += 1
     some = reader.take("an", "a", "any", "at least one", "some")
@@ -419,7 +420,8 @@ def _behind_with(reader: Reader) -> bool:
     return False
 
 
-_DEFINITE = frozenset({"the", "their", "its", "his", "her"})  # "with the title" shows it, "with a title" asks for one
+_OWNED = frozenset({"their", "its", "his", "her"})
+_DEFINITE = _OWNED | {"the"}  # "with the title" shows it, "with a title" asks for one
 
 
 def _lists_more(reader: Reader, *, also_things: bool) -> bool:

@@ -305,6 +305,30 @@ def _priced(_words: list[str], _at: int, answer: RequestParts) -> bool:
 _MONEY = frozenset({"cents", "euros", "dollars", "pounds"})
 
 
+def _weighed(_words: list[str], _at: int, answer: RequestParts) -> bool:
+    """As in "animals that weigh more than 30 kg": a bound on a mass."""
+    masses = any((unit := unit_of(name)) is not None and unit.measures == "mass" for name in answer.units)
+    return masses and bool(answer.filters)
+
+
+def _moved(words: list[str], at: int, answer: RequestParts) -> bool:
+    """As in "km driven": a verb behind a unit that says no more than that the amount is there."""
+    return at > 0 and _is_unit(words[at - 1], answer) and "sum" in answer.functions
+
+
+def _by_way(words: list[str], at: int, answer: RequestParts) -> bool:
+    """As in "booked over the phone": no number follows, and a value restricts the rows."""
+    behind = next((word for word in words[at + 1 :] if word not in {"the", "our", "a", "an"}), "")
+    chosen = any(isinstance(one, Condition) and one.operator in {"=", "in"} for one in answer.filters)
+    return bool(behind) and not behind[0].isdigit() and chosen
+
+
+def _done_to(words: list[str], at: int, _answer: RequestParts) -> bool:
+    """As in "who bought something": what was done was done to something."""
+    before = words[at - 1] if at else ""
+    return before.endswith("ed") or before in PARTICIPLES
+
+
 def _amount(words: list[str], at: int, answer: RequestParts) -> bool:
     """As in "ticket value" and "income from fines": an amount of money; behind "and" it is one more."""
     return bool(_MONEY & answer.units) and bool(answer.functions) and words[at - 1 : at] not in (["and"], ["the"])
@@ -368,6 +392,10 @@ _TRACES: tuple[tuple[str, Trace], ...] = (
     ("not", _whether),
     ("spent", _sum),
     ("cost costs paid earn earns pay pays", _priced),
+    ("weigh weighs weighed weighing", _weighed),
+    ("something", _done_to),
+    ("over", _by_way),
+    ("driven ridden travelled traveled carried moved transported hauled", _moved),
     ("value worth income takings earnings", _amount),
     ("figure", _alone),
     ("expressed given shown stated converted displayed measured", _in_unit),

@@ -25,7 +25,7 @@ TURNS_OF_REQUESTS: tuple[tuple[str, str], ...] = (
     (rf"\b(that|which|who) (?:(?:are|is) )?still {_STILL}{_HERE}{_BEHIND}", r"\1 are still with us"),
     (rf"\bstill {_STILL}{_HERE}{_BEHIND}", "still with us"),
     (r"[,;.?]* ?\b(?:but )?only (?:people|those|the ones|ones) (?:that|who|which) (?:are|is) still with us\b", " still with us"),
-    (r",? (?:without|excluding|except(?: for)?|not counting|leaving out) (?:those|the ones|people|anyone) (?:who|that) (?:have |has |had )?(?:already )?(?:left|quit)(?: us)?(?=[,.!?]|\s*$| (?:per|by) )",
+    (r",? (?:without|excluding|except(?: for)?|not counting|leaving out|leave out|ignoring|ignore|omit) (?:those|the ones|people|anyone) (?:who|that) (?:have |has |had )?(?:already )?(?:left|quit)(?: us)?(?=[,.!?]|\s*$| (?:per|by) )",
      " that are still with us"),
     # what comes before a thing that is counted
     (r"\bcount (?:the |all the )?number of\b", "number of"),

@@ -2,11 +2,11 @@
 
 from streamhouse.planner.catalog import CatalogColumn
 from streamhouse.planner.language.bench import Bench, unit_of_column
-from streamhouse.planner.language.draft import Figure, Noun
-from streamhouse.planner.language.levels import BEGINNING
+from streamhouse.planner.language.draft import Figure, Lasting, Noun
+from streamhouse.planner.language.levels import BEGINNING, COMMON_WORD
 from streamhouse.planner.language.lexicon import Mention
 from streamhouse.planner.language.numbers import read_unit
-from streamhouse.planner.language.place import NotPlacedError, Placed, UnclearError
+from streamhouse.planner.language.place import NotPlacedError, Placed, UnclearError, is_participle
 from streamhouse.planner.language.reader import Reader
 from streamhouse.planner.language.scope import is_number
 from streamhouse.planner.language.tokens import stems
@@ -62,7 +62,9 @@ def _named_by_unit(reader: Reader) -> Figure | None:
     opened = reader.take("how many", "number of", "how much", "total", "the total", "total number of")
     if not opened and before not in {"", "and", ",", "total", ":", "show", "the"}:
         return None
-    unit = None if reader.mention() is not None else _unit(reader)
+    named = reader.mention()
+    known = named is not None and (named.best >= COMMON_WORD or bool(named.of_kind("table", "measure", "value")))
+    unit = None if known else _unit(reader)
     if unit is None or unit.measures not in _AMOUNTS:
         return None
     said = reader.text(start)
@@ -83,9 +85,20 @@ def _named_by_unit(reader: Reader) -> Figure | None:
             reader.passed.update(range(measured.start, measured.end))
             return Figure(_fold(measured), Noun(measured), unit=unit, phrase=f"{said} {measured.text}")
         _skip_verb(reader, thing.end)
-    elif not (_skip_verb(reader, reader.at) or reader.word() in _GROUPING):
+    elif not (_skip_verb(reader, reader.at) or reader.word() in _GROUPING or _done_next(reader)):
         return None
     return Figure("implied", unit=unit, phrase=said)
+
+
+def _done_next(reader: Reader) -> bool:
+    """Whether what was done to the rows is next, and then the groups: "kg | delivered per van"."""
+    done = reader.mention()
+    return (
+        done is not None
+        and is_participle(done)
+        and not done.of_kind("table", "measure")
+        and reader.word(done.end - reader.at) in {"per", "by", "each"}
+    )
 
 
 _AMOUNTS = frozenset({"energy", "mass", "volume", "length", "data"})
@@ -154,6 +167,30 @@ def implied_column(bench: Bench, figure: Figure) -> Placed:
         names = [f"{bench.base.name}.{column.name}" for column in found]
         raise UnclearError(f"'{figure.phrase}': {' or '.join(names)}?", figure.phrase, names)
     return Placed(ColumnRef(column=found[0].name), bench.places.scope.reaches[""], found[0], 0.0)
+
+
+_OF_WORK = frozenset({"work", "labour", "labor", "worked", "working", "service", "spent", "downtime"})
+
+
+def own_length(bench: Bench, figure: Figure) -> Placed | None:
+    """The number of the base that says how much time was spent: "hours of work", "minutes spent per room".
+
+    None: it has none, so that the time from begin to end is meant.
+
+    Raises:
+        NotPlacedError: it has none, and only days from begin to end, as a tool from its purchase until it was sold.
+        UnclearError: it has several.
+    """
+    plain = isinstance(figure.noun, Lasting) and figure.noun.first is None and figure.noun.last is None
+    if not plain or figure.unit is None or not _OF_WORK & set(figure.phrase.lower().split()):
+        return None
+    if not any(_fits(bench, column, figure.unit) for column in bench.base.columns):
+        if figure.unit.name != "days" and not any(column.type == "timestamp" for column in bench.base.columns):
+            raise NotPlacedError(figure.phrase, f"{bench.base.name} has no times of day")
+        return None
+    placed = implied_column(bench, figure)
+    bench.places.assume(f"'{figure.phrase}' is the sum of {placed.name}")
+    return placed
 
 
 def _fits(bench: Bench, column: CatalogColumn, unit: Unit | None) -> bool:

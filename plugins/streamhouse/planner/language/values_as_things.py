@@ -1,0 +1,86 @@
+"""As in "the heaviest dog", "the three saws with the most repairs": a value that is said for its things."""
+
+from dataclasses import replace
+
+from streamhouse.planner.language.levels import WHOLE_NAME
+from streamhouse.planner.language.lexicon import Lexicon, Mention, Sense
+from streamhouse.planner.language.numbers import read_number
+from streamhouse.planner.language.origins import root_of
+from streamhouse.planner.language.place import is_participle
+from streamhouse.planner.language.scope import TIMES
+from streamhouse.planner.language.tokens import Token, singular, stem
+from streamhouse.planner.language.words import SUPERLATIVES
+
+_OF_COUNTS = frozenset({"most", "least", "fewest", "top", "bottom", "best", "worst"})
+_DECIDING = frozenset({*SUPERLATIVES})
+_OPENING = frozenset({"list", "show", "give", "me", "us", "all", "the", "our", "which", "what", "find", "get", "any"})
+_ENDS = frozenset({"", ",", ".", "?", "!", "with", "by", "in", "of", "from", "at", "that", "who", "which", "per", "on"})
+
+
+def with_things_of_values(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
+    """The tokens with "dog animals" for "dogs" behind a superlative, or a number that a superlative follows."""
+    for at in range(len(tokens)):
+        value = lexicon.mention(tokens, at)
+        following = tokens[value.end].word if value is not None and value.end < len(tokens) else ""
+        ranked = following in _ENDS and _ranks(tokens, at, lexicon)
+        if value is None or not (ranked or _did(tokens, value, lexicon)):
+            continue
+        table = _only_table(value.senses, lexicon)
+        if not table:
+            continue
+        noun = table.rsplit(".", 1)[1]
+        name = replace(tokens[value.end - 1], text=noun, word=noun, stem=stem(noun))
+        return (*tokens[: value.end], name, *tokens[value.end :])
+    return tokens
+
+
+def _ranks(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> bool:
+    """Whether what stands here is ranked: "oldest | dog", "three | saws with the most repairs"."""
+    if not at:
+        return False
+    before = tokens[at - 1]
+    if before.word in SUPERLATIVES and before.word not in _OF_COUNTS:
+        return True
+    if before.word in {"expensive", "costly"} and at > 1 and tokens[at - 2].word in {"most", "least"}:
+        return True
+    number = read_number(tokens, at - 1)
+    if number is None or number[1] != 1:
+        return False
+    named = lexicon.mention(tokens, at)
+    behind = tokens[named.end : named.end + 4] if named is not None else ()
+    return bool(behind) and behind[0].word == "with" and any(token.word in _DECIDING for token in behind)
+
+
+def _did(tokens: tuple[Token, ...], value: Mention, lexicon: Lexicon) -> bool:
+    """Whether a wish begins with several things, and says next what they did, or was done: "dogs born in 2020"."""
+    word, end = tokens[value.end - 1].word, value.end
+    first = value.start
+    while first and _is_value(lexicon.mention(tokens, first - 1, 1)):
+        first -= 1  # "female dogs"
+    if singular(word) == word or any(token.word not in _OPENING for token in tokens[:first]):
+        return False
+    linked = end < len(tokens) and tokens[end].word in {"that", "who", "which"}
+    done = lexicon.mention(tokens, end + linked, 1) if end + linked < len(tokens) else None
+    columns = done.of_kind("column") if done is not None and is_participle(done) else ()
+    tables = lexicon.catalog.tables
+    return any(tables[sense.table].column(sense.column).type in TIMES for sense in columns)
+
+
+def _is_value(found: Mention | None) -> bool:
+    return found is not None and found.senses[0].kind == "value"
+
+
+def _only_table(senses: tuple[Sense, ...], lexicon: Lexicon) -> str:
+    """The table whose things a value is said for: all that is called so is one value of one column; empty: not so."""
+    certain = [sense for sense in senses if sense.quality >= WHOLE_NAME]
+    if not certain or any(sense.kind != "value" for sense in certain):
+        return ""
+    roots = {root_of(lexicon, sense.table, sense.column) for sense in certain}
+    if len(roots) != 1:
+        return ""
+    table, column = roots.pop()
+    found = lexicon.catalog.tables.get(table)
+    known = found is not None and bool(found.column(column).values) and len(found.primary_key) == 1
+    noun = table.rsplit(".", 1)[-1]
+    named = lexicon.meanings((stem(noun),), (noun,)) if known else ()
+    return table if any(one.kind == "table" and one.table == table for one in named) else ""
