@@ -301,7 +301,12 @@ def _translated(error: yaml.MarkedYAMLError, text: str, file: str, shift: int) -
     lines = text.split("\n")
     if mark and mark.line < len(lines) and lines[mark.line][mark.column : mark.column + 1] == "\t":
         plain = "a tab indents this line"
-    elif mark and mark.line and (glued := re.match(r"\s*[\w-]+:(?=\S)", lines[mark.line - 1])) and plain in _GLUED:
+    elif (
+        mark
+        and mark.line
+        and (glued := re.match(r"\s*[\w-]+:(?=\S)", lines[mark.line - 1], re.UNICODE))
+        and plain in _GLUED
+    ):
         plain, at = "a space is missing after this ':'", Location(file, mark.line + shift, glued.end())
     return FileFormatError(
         f"not valid YAML: {plain}", at=at, hint=_YAML_HINTS.get(plain, "compare it with the lines around")
