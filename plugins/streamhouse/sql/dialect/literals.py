@@ -10,8 +10,9 @@ from decimal import Decimal
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
+from streamhouse.model.characters import NO_TEXT
 from streamhouse.sql.dialect.moments import check_moment
-from streamhouse.sql.dialect.tokens import NO_TEXT, SUFFIXES, like, refused, suffix_of
+from streamhouse.sql.dialect.tokens import SUFFIXES, like, refused, suffix_of
 from streamhouse.sql.words import words
 
 MARK = "as_written_"
