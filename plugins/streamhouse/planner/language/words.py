@@ -123,7 +123,7 @@ OPERATORS: Final = (
 )  # fmt: skip
 """Phrase before a number → operator; longer ones are tried first."""
 
-COMPARISONS: Final = {
+COMPARISONS: Final[dict[tuple[str, ...], str]] = {
     **{tuple(said.split()): operator for said, operator in sorted(OPERATORS, key=lambda pair: -len(pair[0]))},
     **{(word, "than"): operator for word, (operator, _) in COMPARATIVES.items()},
 }
