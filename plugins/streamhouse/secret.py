@@ -5,14 +5,16 @@ import re
 _NAMES = re.compile(
     r"(?i)(secret|password|passwd|passphrase|token|credentials?|authorization|api[._-]?key|private[._-]?key"
     r"|secret[._-](access[._-])?key|access[._-]?key|account[._-]?key|key[._]pem|sas|jaas[._]config|oauthbearer[._]config"
-    r"|user[._]info)$"
+    r"|user[._]info)$",
+    re.UNICODE,
 )
-_USER_INFO = re.compile(r"(?i)\b([a-z][a-z0-9+.-]*:/{1,2})[^\s'\":]*:[^\s'\"]*@")
+_USER_INFO = re.compile(r"(?i)\b([a-z][a-z0-9+.-]*:/{1,2})[^\s'\":]*:[^\s'\"]*@", re.UNICODE)
 _ASSIGNED = re.compile(
     r"(?i)((?:password|passwd|pwd|passphrase|token|secret|credential|api[_-]?key|access[_-]?key|signature)\w*=)"
-    r"(?!…)[^\s&;,'\"]+"
+    r"(?!…)[^\s&;,'\"]+",
+    re.UNICODE,
 )
-_URL = re.compile(r"(?i)\b(?:jdbc:|[a-z][a-z0-9+.-]*:/{1,2})")
+_URL = re.compile(r"(?i)\b(?:jdbc:|[a-z][a-z0-9+.-]*:/{1,2})", re.UNICODE)
 HIDDEN = "***"
 
 

@@ -67,7 +67,7 @@ def version_of(text: str) -> tuple[int, int]:
         >>> version_of("10.11.19-MariaDB-log")
         (10, 11)
     """
-    found = re.search(r"(\d+)\.(\d+)\.\d+", text)
+    found = re.search(r"(\d+)\.(\d+)\.\d+", text, re.ASCII)
     return (int(found[1]), int(found[2])) if found else (0, 0)
 
 

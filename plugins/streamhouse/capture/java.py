@@ -77,7 +77,11 @@ class JavaCapture:
         known.load(None, None)
         try:
             parser = java.security.cert.CertificateFactory.getInstance("X.509")
-            found = parser.generateCertificates(java.io.FileInputStream(str(authorities)))
+            text = java.io.FileInputStream(str(authorities))
+            try:
+                found = parser.generateCertificates(text)
+            finally:
+                text.close()
         except Py4JJavaError as error:
             cause = str(error.java_exception.getMessage())
             message = f"Java cannot read the authorities in {authorities}: {cause}"

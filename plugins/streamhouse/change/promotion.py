@@ -17,7 +17,7 @@ def built_before(project: Project, compared: Iterable[PlanComparison]) -> dict[s
         project: Its state store is read, once for all.
         compared: The plans against what is applied.
     """
-    changed = [one for one in compared if one.is_change and one.applied is not None]
+    changed = [one for one in compared if one.changes_applied]
     state = project.existing_state() if changed else None
     if state is None:
         return {}

@@ -94,7 +94,7 @@ def _lost(app: App, plans: "dict[str, FlowPlan]") -> "SeenLosses":
 
 def built_in_environments(app: App, found: "list[PlanComparison]") -> "dict[str, BuiltAlready]":
     """Flow → the environment that has what applying the flow would build."""
-    if not any(one.is_change and one.applied is not None for one in found):
+    if not any(one.changes_applied for one in found):
         return {}
     from streamhouse.change.promotion import built_before
 

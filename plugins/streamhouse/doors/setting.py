@@ -76,7 +76,7 @@ class Setting:
                 return None if fits else f"is one of {', '.join(self.choices)}"
             case Kind.URL:
                 return None if re.fullmatch(r"https://[^\s/@?#\\]+(/[^\s@#\\]*)?", value) else "is a URL with https:"
-        if self.pattern is not None and not re.fullmatch(self.pattern, value):
+        if self.pattern is not None and not re.fullmatch(self.pattern, value, re.UNICODE):
             return "does not have the form of its values"
         return None
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-_NOT_IN_NAMES = re.compile(r"\W")
+_NOT_IN_NAMES = re.compile(r"\W", re.UNICODE)
 _NUMBERS = count()
 
 

@@ -12,7 +12,9 @@ DIRECTIONS = r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 """Characters that turn around what follows, as the inside of a class of a regular expression."""
 
 _LONGEST_WORD, _LONGEST_LINE = 500, 4_000  # characters
-_LONG = re.compile(rf"(?<![^\s(=:,]')(?<=')[^'\n]{{{_LONGEST_WORD + 1},}}(?='(?!\w))|[^\s']{{{_LONGEST_WORD + 1},}}")
+_LONG = re.compile(
+    rf"(?<![^\s(=:,]')(?<=')[^'\n]{{{_LONGEST_WORD + 1},}}(?='(?!\w))|[^\s']{{{_LONGEST_WORD + 1},}}", re.UNICODE
+)
 _LONG_LINE = re.compile(rf".{{{_LONGEST_LINE + 1},}}")
 _UNPRINTABLE = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff{DIRECTIONS}]")
 

@@ -80,7 +80,7 @@ def normal_code(text: str) -> str:
 def nearest_code(code: str, known: list[str]) -> str | None:
     """The known code that is written most like `code`, of equal ones the nearest in number; None: none is."""
     close = get_close_matches(code, known, n=len(known), cutoff=0.6)
-    number = re.sub(r"\D", "", code)
+    number = re.sub(r"\D", "", code, flags=re.ASCII)
     if not close or not number:
         return close[0] if close else None
     same_length = [one for one in close if len(one) == len(code)] or close[:1]

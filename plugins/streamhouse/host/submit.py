@@ -35,7 +35,7 @@ _SECRET = (
     _FLUSS_PASSWORD,
 )
 _MAY_HOLD_A_PASSWORD = ("STREAMHOUSE_STATE", "STREAMHOUSE_COLD_CATALOG")
-_SECRET_IN_QUERY = re.compile(r"(?i)(^|&)\w*(password|token|secret)=")
+_SECRET_IN_QUERY = re.compile(r"(?i)(^|&)\w*(password|token|secret)=", re.UNICODE)
 _FROM_SECRET = "spark.kubernetes.{}.secretKeyRef.{}"
 
 

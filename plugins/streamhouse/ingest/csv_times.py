@@ -101,7 +101,7 @@ def time_format(text: str) -> TimeFormat:
 
 def _checked(text: str, pattern: str, letters: set[str]) -> TimeFormat:
     try:
-        groups = re.compile(pattern).groupindex
+        groups = re.compile(pattern, re.ASCII).groupindex
     except re.error as error:
         raise ValueError(f"'{text}' has a part twice, or a bracket too many") from error
     for group, name in (("y", "year"), ("d", "day")):

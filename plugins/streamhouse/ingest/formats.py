@@ -33,8 +33,8 @@ SUFFIXES: dict[str, Format] = {
     ".ndjson": "json",
     ".parquet": "parquet",
 }
-_OF_ROW = re.compile(r"Row #(\d+): ")
-_IN_ROW = re.compile(r" in row (\d+)$")
+_OF_ROW = re.compile(r"Row #(\d+): ", re.ASCII)
+_IN_ROW = re.compile(r" in row (\d+)$", re.ASCII)
 _INFERRED_BYTES = 1 << 20
 _OTHER_TYPE = (
     "declare the column with a type that holds the value, mend the file, or let such rows go to a table of their own: "

@@ -22,7 +22,7 @@ from streamhouse.ingest.parquet import parquet_rows, refuse_other_columns
 from streamhouse.ingest.unreadable import UnreadableError
 from streamhouse.model.table import Column
 
-_VALUE = re.compile(r"[+-]?\d[\d.,:/ TZ-]*")
+_VALUE = re.compile(r"[+-]?\d[\d.,:/ TZ-]*", re.ASCII)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ _AT_ONCE = 10_000
 _MOST_LEVELS = 200
 _WORDS = {"null": None, "true": True, "false": False}
 _ENDLESS = frozenset({"NaN", "Infinity", "+Infinity", "-Infinity", "+INF", "-INF"})
-_PLAIN_NAME = re.compile(r"\w+")
+_PLAIN_NAME = re.compile(r"\w+", re.UNICODE)
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")  # of which the library makes text that no file can have
 _NAMES = {"boolean": "true or false", "number": "numbers", "text": "texts", "list": "lists", "object": "objects"}
 

@@ -21,7 +21,7 @@ from streamhouse.model.types import Position
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_SPEED = re.compile(r"(?P<rows>[1-9]\d*)\s*/\s*s")
+_SPEED = re.compile(r"(?P<rows>[1-9]\d*)\s*/\s*s", re.ASCII)
 
 
 class ReplayOptions(NotNull):

@@ -11,8 +11,8 @@ _DAY = r"(?:\+?0*)?(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})"
 _DATE = re.compile(rf"{_DAY}(?:[T ](.*))?)?)?", re.DOTALL | re.ASCII)
 _TIME = re.compile(rf"{_DAY}(?:[T ](\d{{1,2}})(?::(\d{{1,2}})(?::(\d{{1,2}})(?:\.(\d*))?(.*))?)?)?)?)?", re.ASCII)
 _OFFSET = re.compile(r"\s*(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d{2})|:(\d))?(?::(\d{2}))?", re.ASCII)
-_OF_UTC = re.compile(r"\s*(?:Z|UTC|GMT|UT)")
-_MIDNIGHT = re.compile(r"0?0(?::0?0(?::0?0(?:\.0*)?(?:\s*(?:Z|[+-]00(?::?00)?))?)?)?")
+_OF_UTC = re.compile(r"\s*(?:Z|UTC|GMT|UT)", re.ASCII)
+_MIDNIGHT = re.compile(r"0?0(?::0?0(?::0?0(?:\.0*)?(?:\s*(?:Z|[+-]00(?::?00)?))?)?)?", re.ASCII)
 _BLANKS = "".join(map(chr, range(33))) + "\x7f"
 """What Spark cuts off at both ends: blanks and control characters of ASCII."""
 _EPOCH_DAY = date(1970, 1, 1).toordinal()

@@ -89,14 +89,14 @@ def _probe(command: Path) -> JavaInstallation | None:
         ).stderr
     except (OSError, subprocess.TimeoutExpired):
         return None
-    home = re.search(r"^\s*java\.home = (.+)$", output, re.MULTILINE)
-    version = re.search(r"^\s*java\.version = (\S+)$", output, re.MULTILINE)
+    home = re.search(r"^\s*java\.home = (.+)$", output, re.MULTILINE | re.ASCII)
+    version = re.search(r"^\s*java\.version = (\S+)$", output, re.MULTILINE | re.ASCII)
     return JavaInstallation(Path(home[1].strip()), _feature(version[1])) if home and version else None
 
 
 def _feature(version: str) -> int:
     """The feature release: 17 of `17.0.15`, 8 of `1.8.0_402`, 0 of what is no version."""
-    numbers = [int(n) for n in re.findall(r"\d+", version)]
+    numbers = [int(n) for n in re.findall(r"\d+", version, re.ASCII)]
     if not numbers:
         return 0
     return numbers[1] if numbers[0] == 1 and len(numbers) > 1 else numbers[0]

@@ -91,9 +91,9 @@ def _replaced(wish: str, phrase: str, choice: str, *, whole_words: bool = False)
     if not words:
         return None
     pattern = r"\s+".join(map(re.escape, words))
-    found = re.search(rf"(?<!\w){pattern}(?!\w)", wish, re.IGNORECASE)
+    found = re.search(rf"(?<!\w){pattern}(?!\w)", wish, re.IGNORECASE | re.UNICODE)
     if found is None and not whole_words:  # a question may be about a part of a word
-        found = re.search(pattern, wish, re.IGNORECASE)
+        found = re.search(pattern, wish, re.IGNORECASE | re.UNICODE)
     return None if found is None else f"{wish[: found.start()]}{choice}{wish[found.end() :]}"
 
 

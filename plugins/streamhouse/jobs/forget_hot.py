@@ -41,7 +41,7 @@ class HotFiles:
 
     def _there(self) -> list[str]:
         place = ServicesFolder.of(self.open.project.root)
-        pattern = re.compile(rf"({'|'.join(map(re.escape, self.folders))})(-p\d+)?") if self.folders else None
+        pattern = re.compile(rf"({'|'.join(map(re.escape, self.folders))})(-p\d+)?", re.ASCII) if self.folders else None
         if pattern is None:
             return []
         paths = [path for root in (place.data, place.remote) if root.is_dir() for path in root.rglob("*-*")]

@@ -120,7 +120,7 @@ class _Texts:
         shown = "|".join(
             rf"{re.escape(name)}[\"'`]?\s*[:=]\s*[\"']?{re.escape(value)}(?![\w.-])" for name, value in sorted(pairs)
         )
-        return cls(re.compile(rf"(?<!\w)({shown})", re.IGNORECASE))
+        return cls(re.compile(rf"(?<!\w)({shown})", re.IGNORECASE | re.UNICODE))
 
     def count(self, lines: Iterator[str]) -> int:
         return sum(1 for line in lines if self.named.search(line))

@@ -116,7 +116,7 @@ def folders(project: Project, tier: Tier, name: str) -> list[Path]:
     if links is None:
         return []
     wanted = links.place(name)
-    pattern = re.compile(rf"{re.escape(wanted.name)}(__v\d+)?(__quarantine)?")
+    pattern = re.compile(rf"{re.escape(wanted.name)}(__v\d+)?(__quarantine)?", re.ASCII)
     there = wanted.parent.iterdir() if wanted.parent.is_dir() else ()
     return sorted(path for path in there if path.is_dir() and pattern.fullmatch(path.name))
 

@@ -20,7 +20,7 @@ _TOOLS = {
 _ARGUMENT = r"(?: (?:--?[a-z][\w-]*|[A-Z]{2,}[A-Z_.=]*|'[^']*'|\[[^\]]*\]))"
 _NAME = r"(?: [a-z]\w*(?:\.\w+)?(?=$|[;,.)`\n]))?"
 _TOOL = "|".join(sorted(_TOOLS, key=len, reverse=True))
-_WITH_TOOL = re.compile(rf"`?(?:\bsee: )?\bstreamhouse ({_TOOL})(?![\w-]){_ARGUMENT}*{_NAME}{_ARGUMENT}*`?")
+_WITH_TOOL = re.compile(rf"`?(?:\bsee: )?\bstreamhouse ({_TOOL})(?![\w-]){_ARGUMENT}*{_NAME}{_ARGUMENT}*`?", re.ASCII)
 COMMANDS = frozenset(
     [
         "action",

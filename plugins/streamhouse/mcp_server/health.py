@@ -13,7 +13,7 @@ from streamhouse.mcp_server.shareable import Shared
 from streamhouse.state.records import FlowEvent
 from streamhouse.ui.answers import FlowSummary
 
-_CODE = re.compile(r"\bSH\d{3}\b")
+_CODE = re.compile(r"\bSH\d{3}\b", re.ASCII)
 _OF_COUNTS = frozenset({"expectation", "loss", "plan", "segments", "retention", "meaning"})
 """Kinds of events whose texts quote no rows."""
 _WITHHELD = "what it says may quote rows; a person can read it: streamhouse status"

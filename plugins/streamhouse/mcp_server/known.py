@@ -19,8 +19,8 @@ from streamhouse.ui.desk import Desk
 
 _log = logging.getLogger(__name__)
 _NOTHING = Sharing(schema=False, rows=False)
-_DENIED = re.compile(r"\bschema[\"']?\s*:\s*[\"']?(?:denied|false|no|off)\b", re.IGNORECASE)
-_LIKE_A_NAME = re.compile(r"\b[A-Za-z]\w*_\w+\b")
+_DENIED = re.compile(r"\bschema[\"']?\s*:\s*[\"']?(?:denied|false|no|off)\b", re.IGNORECASE | re.ASCII)
+_LIKE_A_NAME = re.compile(r"\b[A-Za-z]\w*_\w+\b", re.UNICODE)
 
 
 def catalog_of(desk: Desk, registry: Registry) -> Catalog:

@@ -55,7 +55,7 @@ def listed(serving: Serving, cursor: str | None) -> ListResourcesResult:
     Raises:
         ArgumentsError: the cursor is none of ours.
     """
-    if cursor is not None and not re.fullmatch(r"\d{1,7}", cursor):
+    if cursor is not None and not re.fullmatch(r"\d{1,7}", cursor, re.ASCII):
         raise ArgumentsError("the cursor is none that this server gave", hint="list again without one")
     shared, begin = serving.shared(), int(cursor or 0)
     names = [

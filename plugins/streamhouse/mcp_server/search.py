@@ -112,7 +112,7 @@ def _likeness(word: str, tokens: Iterable[str]) -> float:
 
 
 def _tokens(text: str) -> list[str]:
-    return re.findall(r"[^\W_]+", text.lower())
+    return re.findall(r"[^\W_]+", text.lower(), re.UNICODE)
 
 
 _english: Callable[[str], str] = stemmer("english").stemWord

@@ -42,8 +42,8 @@ LETTER_COLUMNS = (
 DEAD_LETTER = "dead_letter"
 """Kind of the event that says how many rows a dead-letter table has."""
 
-_COUNT_TEXT = re.compile(r"(\S+) has (\d+) rows that cannot be read")
-_PERCENT = re.compile(r"([0-9]{1,3}(?:\.[0-9]+)?)\s*%")
+_COUNT_TEXT = re.compile(r"(\S+) has (\d+) rows that cannot be read", re.ASCII)
+_PERCENT = re.compile(r"([0-9]{1,3}(?:\.[0-9]+)?)\s*%", re.ASCII)
 
 
 class OnBadRows(Frozen):

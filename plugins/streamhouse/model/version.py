@@ -14,7 +14,7 @@ from streamhouse.model.table import Table
 Versions = Mapping[str, int]
 """Table → its version; one that is not in it is at version 1."""
 
-_STORED = re.compile(r"__v(\d+)(?=$|__|:)")
+_STORED = re.compile(r"__v(\d+)(?=$|__|:)", re.ASCII)
 
 
 def stored_name(name: str, version: int) -> str:

@@ -65,6 +65,11 @@ class PlanComparison:
         return self.applied is None or self.found.outcome is not Outcome.NO_OP
 
     @property
+    def changes_applied(self) -> bool:
+        """Whether it changes a plan that is applied: an environment may have what it would build."""
+        return self.applied is not None and self.is_change
+
+    @property
     def blocks(self) -> bool:
         """Whether a person must decide first."""
         return self.found.outcome is Outcome.BLOCK

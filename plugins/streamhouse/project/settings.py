@@ -229,7 +229,7 @@ class Settings(Frozen):
 
     fluss: str | None = Field(
         default=None,
-        pattern=r"^[^\s:,]+:\d+(,[^\s:,]+:\d+)*$",
+        pattern=r"^[^\s:,]+:[0-9]+(,[^\s:,]+:[0-9]+)*$",
         description="host:port of an external Fluss cluster; absent: an embedded one",
     )
     fluss_login: FlussLogin = Field(default=FlussLogin(), description="who logs in to an external Fluss cluster")

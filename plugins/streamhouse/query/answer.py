@@ -114,7 +114,7 @@ def _place(query: Query, named: str) -> Location | None:
     return None
 
 
-_VIEW = re.compile(r"`streamhouse_\d+_\d+`\.")
+_VIEW = re.compile(r"`streamhouse_\d+_\d+`\.", re.ASCII)
 
 
 def _message(error: "PySparkException") -> str:

@@ -17,7 +17,7 @@ _TEXT = Location("query")
 _FORMS = "VERSION AS OF 3, TIMESTAMP AS OF '2026-01-31 12:00:00', or AS OF EPOCH 12 for all tables"
 _TIME = "write it as '2026-01-31 12:00:00', in UTC unless it ends with an offset such as +02:00"
 _VERSION = "a version is the number of a snapshot, or 'v2.3' for snapshot 3 of version 2: see table.lake.snapshots"
-_OF_VERSION = re.compile(r"v(\d{1,9})\.(\d{1,19})")
+_OF_VERSION = re.compile(r"v(\d{1,9})\.(\d{1,19})", re.ASCII)
 _TIMES = frozenset({"TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMPLTZ", "TIMESTAMPNTZ"})
 _UNITS = {"SECOND": 1, "MINUTE": 60, "HOUR": 3_600, "DAY": 86_400, "WEEK": 604_800}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -36,7 +36,7 @@ from streamhouse.tiering.union import tiers_read
 _ONLY_QUERIES = "write one SELECT statement; data is changed by flows only"
 _ASK_CHANGES = "ask layer.table.changes SINCE …; a shell takes $changes in double quotes for a variable of its own"
 _TEXT = Location("query")
-_STORED = re.compile(rf"\b((?:{'|'.join(Layer)})\.[a-z][a-z0-9_]*?)__v\d+(?=__|\b)")
+_STORED = re.compile(rf"\b((?:{'|'.join(Layer)})\.[a-z][a-z0-9_]*?)__v\d+(?=__|\b)", re.ASCII)
 _QUERY_STARTS = frozenset({TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN, TokenType.FROM, TokenType.VALUES})
 
 

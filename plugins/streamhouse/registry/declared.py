@@ -16,7 +16,7 @@ SIMPLE_TYPES = (
     "timestamp", "timestamp_ntz", "tinyint", "array<string>", "map<string,string>", "struct<name:type>",
 )  # fmt: skip
 
-_WORDS = sorted({re.split(r"\W", name)[0] for name in SIMPLE_TYPES})
+_WORDS = sorted({re.split(r"\W", name, flags=re.ASCII)[0] for name in SIMPLE_TYPES})
 
 _MOST_DIGITS, _SHOWN = 38, 60  # of Spark's decimals; of a text in a message
 _DECIMAL = re.compile(r"\bdecimal\(([0-9]+),(-?[0-9]+)\)")
@@ -45,9 +45,9 @@ def declared_type(text: str, path: KeyPath, document: Document) -> tuple[str, tu
 def _remedy(text: str) -> str:
     if text.count("(") != text.count(")") or text.count("<") != text.count(">"):
         return 'inside { } a comma ends the value: put the type in quotes, such as "decimal(12,2)"'
-    for word in re.findall(r"[^\W\d]\w*(?!\w*\s*:)", text.lower()):  # no names of fields
+    for word in re.findall(r"[^\W\d]\w*(?!\w*\s*:)", text.lower(), re.UNICODE):  # no names of fields
         if word not in _WORDS and (close := get_close_matches(word, _WORDS, n=1)):
-            meant = re.sub(rf"\b{word}\b", close[0], text.lower())
+            meant = re.sub(rf"\b{word}\b", close[0], text.lower(), flags=re.UNICODE)
             return f"did you mean '{meant}'?"
     return f"such as {', '.join(SIMPLE_TYPES[:-3])}"
 

@@ -13,6 +13,7 @@ from typing import Any
 import yaml
 
 from streamhouse.errors import FileFormatError, Location, StreamhouseError
+from streamhouse.model.characters import NO_TEXT, not_allowed
 from streamhouse.registry.problems import Problems
 
 KeyPath = tuple[str | int, ...]
@@ -21,7 +22,6 @@ KeyPath = tuple[str | int, ...]
 _DEPTH_MAX = 100
 _OPENINGS_SAFE = 2_000  # PyYAML's composer recurses in C and would end the process some ten thousand levels down
 _NODES_MAX = 100_000  # far above any real file; stops aliases that multiply
-_ODD = re.compile(r"[\x00\ud800-\udfff\ufffe\uffff]")  # which only an escape such as "\0" brings here
 _TAG = "tag:yaml.org,2002:"
 _PLAIN_WORDS = {
     "could not find expected ':'": "a key lacks its ':'",
@@ -231,11 +231,12 @@ class _NodeReader:
         return None
 
     def _text(self, text: str, at: Location) -> str:
-        if (found := _ODD.search(text)) is None:
+        if (found := NO_TEXT.search(text)) is None:  # only an escape such as "\0" brings one here
             return text
-        cause = f"the character U+{ord(found[0]):04X} is not allowed"
-        self.odd.add(FileFormatError(cause, at=at, hint="remove it: no file, table or message can have it"))
-        return _ODD.sub("\ufffd", text)
+        self.odd.add(
+            FileFormatError(not_allowed(found), at=at, hint="remove it: no file, table or message can have it")
+        )
+        return NO_TEXT.sub("\ufffd", text)
 
     def _number(self, text: str, kind: str, at: Location) -> int | float | None:
         try:
@@ -301,7 +302,12 @@ def _translated(error: yaml.MarkedYAMLError, text: str, file: str, shift: int) -
     lines = text.split("\n")
     if mark and mark.line < len(lines) and lines[mark.line][mark.column : mark.column + 1] == "\t":
         plain = "a tab indents this line"
-    elif mark and mark.line and (glued := re.match(r"\s*[\w-]+:(?=\S)", lines[mark.line - 1])) and plain in _GLUED:
+    elif (
+        mark
+        and mark.line
+        and (glued := re.match(r"\s*[\w-]+:(?=\S)", lines[mark.line - 1], re.UNICODE))
+        and plain in _GLUED
+    ):
         plain, at = "a space is missing after this ':'", Location(file, mark.line + shift, glued.end())
     return FileFormatError(
         f"not valid YAML: {plain}", at=at, hint=_YAML_HINTS.get(plain, "compare it with the lines around")

@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 
 _TAIL_BYTES = 64_000
-_STAMP = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} ")
-_MINOR = re.compile(_STAMP.pattern + r"(WARN|INFO|DEBUG|TRACE) ")
-_FRAME = re.compile(r"^\s+at |^\s*\.\.\. \d+ (more|common frames)|^\s*$|^Picked up ")
-_THROWN = re.compile(r"^(?:Caused by: )?([\w.$]+(?:Exception|Error|Failure)(?::.*)?)$")
+_STAMP = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} ", re.ASCII)
+_MINOR = re.compile(_STAMP.pattern + r"(WARN|INFO|DEBUG|TRACE) ", re.ASCII)
+_FRAME = re.compile(r"^\s+at |^\s*\.\.\. \d+ (more|common frames)|^\s*$|^Picked up ", re.ASCII)
+_THROWN = re.compile(r"^(?:Caused by: )?([\w.$]+(?:Exception|Error|Failure)(?::.*)?)$", re.ASCII)
 _TROUBLE = re.compile(r"ERROR|FATAL|Error\b|OutOfMemory")
 
 

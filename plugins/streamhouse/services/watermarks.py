@@ -15,9 +15,9 @@ from pathlib import Path
 _FILE = "high-watermark-checkpoint"
 _BEYOND_ANY_LOG = 2**63 - 1
 _FORMAT_VERSION = 0
-_TABLE = re.compile(r".+-(\d+)")
-_PARTITION = re.compile(r".+-p(\d+)")
-_LOG = re.compile(r"log-(\d+)")
+_TABLE = re.compile(r".+-(\d+)", re.ASCII)
+_PARTITION = re.compile(r".+-p(\d+)", re.ASCII)
+_LOG = re.compile(r"log-(\d+)", re.ASCII)
 
 
 def keep_whole_logs(data: Path) -> int:

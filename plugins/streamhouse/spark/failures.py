@@ -99,5 +99,5 @@ def plain_message(error: "PySparkException") -> str:
     lines = str(error).strip().splitlines()
     text = lines[0] if lines else type(error).__name__
     for pattern in _NOISE:
-        text = re.sub(pattern, "", text)
+        text = re.sub(pattern, "", text, flags=re.ASCII)
     return text

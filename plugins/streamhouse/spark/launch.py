@@ -20,7 +20,7 @@ _JARS = "spark.jars"
 _CLASS_PATH = "SPARK_DIST_CLASSPATH"  # what Spark's launcher puts at the end of the class path
 _LOCAL = re.compile(r"local(\[.*\])?$")  # and not `local-cluster`
 # What Java always says, and what Spark's script says when the Java process that it calls first is killed.
-_NO_CAUSE = re.compile(r"^WARNING: |spark-class: line \d+: |^\s*$|Killed$")
+_NO_CAUSE = re.compile(r"^WARNING: |spark-class: line \d+: |^\s*$|Killed$", re.ASCII)
 
 
 def start(options: Mapping[str, str], *, errors: Path) -> "SparkSession":

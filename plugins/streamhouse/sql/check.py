@@ -441,7 +441,7 @@ def check_unions(root: Scope, inference: Inference, sql: str, at: Location) -> N
     _raise(errors)
 
 
-_MADE_UP = re.compile(r"_col_\d+")
+_MADE_UP = re.compile(r"_col_\d+", re.ASCII)
 """The name that the resolver gives a column that has none."""
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from streamhouse.errors import HeaderError, Location
 
-_OPEN = re.compile(r"(?:\s|--[^\n]*\n)*/\*[ \t]*---[ \t]*(?=\n|\Z)")
+_OPEN = re.compile(r"(?:\s|--[^\n]*\n)*/\*[ \t]*---[ \t]*(?=\n|\Z)", re.UNICODE)
 _CLOSE = re.compile(r"^[ \t]*---[ \t]*\*/", re.MULTILINE)
 _HEADER_HINT = "begin with a line '/* ---', then YAML such as 'action: clean_orders', then a line '--- */'"
 
@@ -71,7 +71,7 @@ def split_header(text: str, file: str) -> SplitFile:
 
 
 def _no_header(text: str, begin: Location) -> HeaderError:
-    stray = re.match(r"(?:\s|--[^\n]*\n)*/\*[ \t]*---[ \t]*", text)
+    stray = re.match(r"(?:\s|--[^\n]*\n)*/\*[ \t]*---[ \t]*", text, re.UNICODE)
     if stray is None:
         return HeaderError("the file has no header", at=begin, hint=_HEADER_HINT)
     place = place_in(text, stray.end(), begin)

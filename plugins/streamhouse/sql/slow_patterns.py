@@ -32,7 +32,7 @@ def is_slow(pattern: str) -> bool:
         [True, True, False, False, False]
     """
     for java, python in _JAVA:
-        pattern = re.sub(java, python, pattern)
+        pattern = re.sub(java, python, pattern, flags=re.ASCII)
     try:
         tree = parser.parse(pattern)
     except (re.error, RecursionError, OverflowError):

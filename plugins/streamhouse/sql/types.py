@@ -34,7 +34,7 @@ _SIMPLE = {
 _INTEGER_DIGITS = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 20}
 
 
-_NOT_NULL = re.compile(r"\s+not\s+null\s*$", re.IGNORECASE)
+_NOT_NULL = re.compile(r"\s+not\s+null\s*$", re.IGNORECASE | re.ASCII)
 
 
 def split_not_null(text: str) -> tuple[str, bool]:

@@ -9,7 +9,7 @@ from streamhouse.state.records import FlowEvent
 EXPECTATION = "expectation"
 """Kind of these events."""
 
-_TEXT = re.compile(r"epoch \d+: (\d+) rows violate (.+)")
+_TEXT = re.compile(r"epoch \d+: (\d+) rows violate (.+)", re.ASCII)
 
 
 def violation_text(rule: str, rows: int, epoch: int) -> str:

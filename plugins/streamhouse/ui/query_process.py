@@ -31,7 +31,7 @@ _MOST_BYTES = 32_000_000
 _PART_BYTES = 65_536
 _LONGEST_LINE = 300
 _PATIENCE_S = 10.0  # for a query that got a signal to stop: what it started is stopped in order
-_CODE = re.compile(r"\b(SH\d{3})\b")
+_CODE = re.compile(r"\b(SH\d{3})\b", re.ASCII)
 _EXACT = 2**53  # JavaScript holds no larger whole numbers exactly
 
 

@@ -174,4 +174,7 @@ def _names(action: Action, step: Step, table: str, name: str) -> bool:
     """Whether an action asks for a column by its name: then an edit brought it in, which is judged as such."""
     ports = [port for port, read in step.reads.items() if read.table == table]
     declared: Collection[str] = {column.lower() for port in ports for column in action.inputs.get(port, {})}
-    return name.lower() in declared or re.search(rf"\b{re.escape(name)}\b", action.sql, re.IGNORECASE) is not None
+    return (
+        name.lower() in declared
+        or re.search(rf"\b{re.escape(name)}\b", action.sql, re.IGNORECASE | re.UNICODE) is not None
+    )

@@ -1,5 +1,6 @@
 """Rounds over a real project and state store; what a flow's runner does to apply a plan is recorded at once."""
 
+import shutil
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -20,7 +21,7 @@ from streamhouse.state.autopilot import DecisionState
 from streamhouse.state.changes import Wish
 from streamhouse.state.overview import Overview
 from streamhouse.state.records import AppliedChange, EpochRecord, RunnerState
-from tests.shop import FLOW, made_world
+from tests.shop import FLOW, World, made_world
 
 AUTO = AutopilotMode.AUTO
 LIMIT = "max_rows_per_epoch: 20  # small, on purpose\n"
@@ -96,14 +97,26 @@ class Pilot:
         return [event.text.partition(" (")[0] for event in self.state.events("shop") if event.kind == "autopilot"]
 
 
+@pytest.fixture(scope="module")
+def applied(tmp_path_factory):
+    """The folder of a project whose flows are applied; each test goes on in a copy."""
+    root = tmp_path_factory.mktemp("applied")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.delenv("STREAMHOUSE_STATE", raising=False)
+        with made_world(root, "off") as world:
+            (root / "streamhouse.yaml").write_text("auto_apply: off\nautopilot: {mode: auto}  # mine\n")
+            world.flow(LIMIT)
+            world.run()
+    return root
+
+
 @pytest.fixture
-def pilot(tmp_path, monkeypatch):
+def pilot(applied, tmp_path, monkeypatch):
     monkeypatch.delenv("STREAMHOUSE_STATE", raising=False)
-    with made_world(tmp_path, "off") as world:
-        (tmp_path / "streamhouse.yaml").write_text("auto_apply: off\nautopilot: {mode: auto}  # mine\n")
-        world.flow(LIMIT)
-        world.run()
-        made = Pilot(world, monkeypatch)
+    shutil.copytree(applied, tmp_path, dirs_exist_ok=True)
+    project = Project.at(tmp_path)
+    with project.state() as state:
+        made = Pilot(World(project, state), monkeypatch)
         made.epochs()
         yield made
 

@@ -36,6 +36,7 @@ def test_kinds_are_listed():
         (source(pakage="a", table="b"), SourceError, "unknown option 'pakage' of replay", "did you mean 'package'?"),
         (source(table="b"), SourceError, "replay needs the option 'package'", "options of replay: package, table,"),
         (source(**REAL | {"speed": "fast"}), SourceError, "option 'speed' of replay: 'fast' is no speed", "options of"),
+        (source(**REAL | {"speed": "1\u0660/s"}), SourceError, "'1\u0660/s' is no speed", "options of"),
         (source(**REAL | {"speed": "0/s"}), SourceError, "option 'speed' of replay: '0/s' is no speed", "options of"),
         (source(**REAL | {"limit": -1}), SourceError, "option 'limit' of replay: ", "options of"),
         (

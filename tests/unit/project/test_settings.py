@@ -49,6 +49,7 @@ def test_everything_can_be_set(tmp_path):
         ),
         ("spark:\n  mastr: x\n", UnknownKeyError, "streamhouse.yaml:2:3: SH102 unknown key 'mastr'"),
         ("fluss: nohost\n", FileFormatError, "streamhouse.yaml:1:8: SH101"),
+        ("fluss: host:912\u0663\n", FileFormatError, "streamhouse.yaml:1:8: SH101"),
         ("warm: here\n", FileFormatError, "streamhouse.yaml:1:7: SH101 'warm' must be a mapping"),
         ("spark: {conf: [a]}\n", FileFormatError, "streamhouse.yaml:1:15: SH101"),
         (

@@ -178,6 +178,9 @@ def test_only_the_tiers_needed_are_opened(sql, tiers) -> None:
         ("select id from dwd.sales as of epoch x",
          ("query:1:26: SH601 'x' is no epoch\n"
          "  hint: write VERSION AS OF 3, TIMESTAMP AS OF '2026-01-31 12:00:00', or AS OF EPOCH 12 for all tables")),
+        ("select id from dwd.sales version as of 'v1.\u0663'",
+         ("query:1:16: SH601 'v1.\u0663' is no version\n  hint: a version is the number of a snapshot, "
+          "or 'v2.3' for snapshot 3 of version 2: see table.lake.snapshots")),
         ("delete from dwd.sales",
          "query:1:1: SH601 DELETE is no query\n  hint: write one SELECT statement; data is changed by flows only"),
         ("  show tables",

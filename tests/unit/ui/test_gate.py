@@ -1,4 +1,5 @@
 import asyncio
+from itertools import product
 
 import pytest
 from fastapi.testclient import TestClient
@@ -7,6 +8,7 @@ from streamhouse.ui.alone import Gate
 from streamhouse.ui.app import create_app
 from streamhouse.ui.desk import Desk
 from streamhouse.ui.person import Person
+from tests.tables import each
 
 PORT = 8123
 HERE = f"http://127.0.0.1:{PORT}"
@@ -130,10 +132,10 @@ def bare(app, path=b"/", query=b"", more=(), **headers):
 
 
 BYTES = (b"\xff\xfe", b"\xc3\x28", b"\xc3\xa9", b"\x80", b"\x00", b"x" * 10_000)
+PLACES = ("host", "cookie", "authorization", "query", "sec-fetch-site", "content-type")
 
 
-@pytest.mark.parametrize("odd", BYTES)
-@pytest.mark.parametrize("where", ["host", "cookie", "authorization", "query", "sec-fetch-site", "content-type"])
+@each("where, odd", product(PLACES, BYTES), ids=lambda one: one if isinstance(one, str) else repr(one[:2]))
 def test_bytes_that_are_no_text_are_refused_and_no_fault_of_ours(client, gate, where, odd):
     app, secret = client.app, gate.token.encode()
     assert bare(app, b"/api/flows", authorization=b"Bearer " + secret) == 200
@@ -152,6 +154,6 @@ def test_a_request_names_one_host(client, gate):
         assert bare(client.app, b"/api/flows", more=more, authorization=b"Bearer " + gate.token.encode()) == 421
 
 
-@pytest.mark.parametrize("path", [b"/static/\x00", b"/api/tables/\x00", b"/api/flows/a\x00/graph", b"/static/%00"])
+@each("path", [b"/static/\x00", b"/api/tables/\x00", b"/api/flows/a\x00/graph", b"/static/%00"], ids=repr)
 def test_an_address_with_a_nul_is_refused(client, gate, path):
     assert bare(client.app, path, authorization=b"Bearer " + gate.token.encode()) == 400

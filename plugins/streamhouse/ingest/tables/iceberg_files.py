@@ -173,10 +173,10 @@ class IcebergFiles:
 
         alike = scan(None).to_table([part.task for part in parts if part.rows is None])
         # A file gives its rows in their order.
-        pieces = [
+        cut = [
             scan(part.rows.stop).to_table([part.task]).slice(part.rows.start) for part in parts if part.rows is not None
         ]
-        return pa.concat_tables([alike, *pieces], promote_options="permissive")
+        return pa.concat_tables([alike, *cut], promote_options="permissive")
 
     def _of_values(self, data: "ManifestEntry", deletes: "Iterable[ManifestEntry]") -> "tuple[DataFile, ...]":
         """Those that delete rows of a data file: later ones of its partition, or of no partition."""

@@ -191,10 +191,10 @@ class PaimonLook:
             rows = self._read(past, joined(parts), list(names.values()))
         return rows.rename_columns(list(names))
 
-    def _read(self, past: Any, pieces_: Sequence[Piece], columns: list[str]) -> pa.Table:
+    def _read(self, past: Any, taken: Sequence[Piece], columns: list[str]) -> pa.Table:
         table = _readable(self._name, past)
-        found = [reading.rows_of(past, table, [one.whole for one in pieces_ if one.is_whole], columns)]
-        for one in pieces_:
+        found = [reading.rows_of(past, table, [one.whole for one in taken if one.is_whole], columns)]
+        for one in taken:
             if not one.is_whole:
                 key = [(name, "ascending") for name in table.primary_key]
                 rows = reading.rows_of(past, table, [one.whole], list(dict.fromkeys([*columns, *table.primary_key])))

@@ -32,7 +32,7 @@ _NATURAL = {
     "float8": "double",
     "money": "decimal(19,2)",
 }
-_NUMERIC = re.compile(r"numeric\((\d+),(-?\d+)\)")
+_NUMERIC = re.compile(r"numeric\((\d+),(-?\d+)\)", re.ASCII)
 _MOST_DIGITS = 38
 _ITEMS = ("int2", "int4", "int8", "text", "varchar", "bool", "float4", "float8", "uuid")
 

@@ -16,9 +16,8 @@ from streamhouse.planner.language.scope import TIMES
 from streamhouse.planner.language.shape import Shaped
 from streamhouse.planner.language.tokens import stem
 from streamhouse.planner.language.used import Used, used_by
-from streamhouse.planner.language.words import LIGHT_VERBS, VERB_FORMS
+from streamhouse.planner.language.words import LIGHT_STEMS, VERB_FORMS
 
-_LIGHT = frozenset(stem(word) for word in LIGHT_VERBS)
 _BEHIND_VERBS = ((), ("on",), ("at",), ("in",), ("by",))  # "worked on" may be spelled as the time `worked_on` is
 
 
@@ -55,7 +54,7 @@ def _denied_verb(draft: Draft, used: Used) -> str:
     """A denied verb that names rows that are not read: "did not work", where other rows are called "worked"."""
     tables = _tables_with_sources(used)
     for before, word in pairwise(draft.words):
-        if before not in {"not", "never"} or stem(word) not in _LIGHT or _denies_value(draft):
+        if before not in {"not", "never"} or stem(word) not in LIGHT_STEMS or _denies_value(draft):
             continue
         forms = {stem(word), stem(f"{word}ed"), *map(stem, VERB_FORMS.get(word, ()))}
         named = {sense.table for form in forms for _, sense in used.lexicon.entries.get((form,), ())
@@ -89,7 +88,7 @@ def _only_happened(mention: Mention, likely: list[Sense], used: Used) -> bool:
     """Whether a participle says no more than that rows are there: "made", "sold" of products without sales."""
     if not is_participle(mention) or len(mention.words) > 2 or mention.words[1:] not in _BEHIND_VERBS:
         return False
-    if stem(mention.words[0]) in _LIGHT:
+    if stem(mention.words[0]) in LIGHT_STEMS:
         return True
     tables = used.lexicon.catalog.tables
     times = [one for one in likely if one.kind == "column" and tables[one.table].column(one.column).type in TIMES]

@@ -3,9 +3,9 @@
 from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.levels import ANY_FORM
 from streamhouse.planner.language.scope import is_quantity
+from streamhouse.planner.language.words import ARTICLES_OF_ALL
 from streamhouse.planner.request import Question
 
-_ARTICLES = frozenset({"the", "all", "our", "any"})
 _PLACES = frozenset({"on", "in", "at", "during", "from", "over"})
 
 
@@ -15,7 +15,7 @@ def total_or_each(wish: AnsweredWish) -> Question | None:
     if not block.columns or block.measures or block.pick is not None or draft.listing or draft.shown:
         return None
     at = 0
-    while at < len(wish.tokens) and wish.tokens[at].word in _ARTICLES:
+    while at < len(wish.tokens) and wish.tokens[at].word in ARTICLES_OF_ALL:
         at += 1
     first = next((one for one in wish.mentions if one.start == at), None)
     if first is None or first.of_kind("table") or first.end >= len(wish.tokens):

@@ -4,8 +4,8 @@ from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.scope import TIMES
 from streamhouse.planner.language.tokens import Token
+from streamhouse.planner.language.words import ARTICLES
 
-_ARTICLES = frozenset({"the", "a", "an", "our", "their"})
 _HAVING = frozenset({"have", "has", "had", "is", "are", "was", "were"})  # "have a balcony" is read so
 
 
@@ -15,7 +15,7 @@ def without_articles(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token
 
 
 def _is_within(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> bool:
-    if tokens[at].word not in _ARTICLES or not 0 < at < len(tokens) - 1 or tokens[at - 1].word in _HAVING:
+    if tokens[at].word not in ARTICLES or not 0 < at < len(tokens) - 1 or tokens[at - 1].word in _HAVING:
         return False
     pair = (tokens[at - 1], tokens[at + 1])
     found = lexicon.mention(pair, 0, 2) if all(token.kind == "word" for token in pair) else None

@@ -5,9 +5,8 @@ from dataclasses import replace
 from streamhouse.planner.language.levels import NAME
 from streamhouse.planner.language.lexicon import Lexicon, Mention
 from streamhouse.planner.language.tokens import Token, singular, stem
-from streamhouse.planner.language.words import AGGREGATES, GRAINS
+from streamhouse.planner.language.words import AGGREGATES, ARTICLES, GRAINS
 
-_ARTICLES = frozenset({"the", "their", "its", "our", "a"})
 _FIGURES = frozenset({*AGGREGATES, "running", "cumulative", "cumulated"})
 _GROUPING = frozenset({"per", "by", "each", "every"})
 _BINDS = frozenset({"with", "without", "where", "who", "whose", "that", "which", "in", "of", "from"})
@@ -15,7 +14,7 @@ _BINDS = frozenset({"with", "without", "where", "who", "whose", "that", "which",
 
 def with_counts_first(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
     """The tokens with "number of" before rows that are counted per group, and have a figure behind "and"."""
-    at = int(bool(tokens) and tokens[0].word in _ARTICLES)
+    at = int(bool(tokens) and tokens[0].word in ARTICLES)
     rows = lexicon.mention(tokens, at) if at < len(tokens) else None
     if rows is None or singular(rows.words[-1]) == rows.words[-1] or not _are_rows(rows, lexicon):
         return tokens
@@ -34,7 +33,7 @@ def with_counts_first(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Toke
 
 def _is_figure(words: list[str], at: int) -> bool:
     """Whether an aggregate begins at a place, or behind its article."""
-    while at < len(words) and words[at] in _ARTICLES:
+    while at < len(words) and words[at] in ARTICLES:
         at += 1
     return at < len(words) and words[at] in _FIGURES
 

@@ -16,9 +16,10 @@ def word_at(tokens: Tokens, at: int) -> str:
 
 def phrase_at(tokens: Tokens, at: int, *options: str) -> int:
     """How many tokens the first of some phrases has that stands here; 0: none does."""
+    first = word_at(tokens, at) or " "  # most phrases begin with another word
     for option in options:
-        parts = option.split()
-        if all(word_at(tokens, at + offset) == part for offset, part in enumerate(parts)):
+        parts = option.split() if option.startswith(first) else []
+        if parts and all(word_at(tokens, at + offset) == part for offset, part in enumerate(parts)):
             return len(parts)
     return 0
 

@@ -5,11 +5,10 @@ from dataclasses import replace
 from streamhouse.planner.language.levels import NEARLY_NAME
 from streamhouse.planner.language.lexicon import Lexicon, Mention
 from streamhouse.planner.language.tokens import Token
-from streamhouse.planner.language.words import GRAINS, STATES, VALUE_LIKE
+from streamhouse.planner.language.words import ARTICLES_OF_ALL, GRAINS, STATES, VALUE_LIKE
 
 _PLACING = frozenset({"on", "in", "of", "with", "from", "at", "for", "under", "within", "and", "or", "our", "by"})
 _MEANING = frozenset({*GRAINS, *STATES, *VALUE_LIKE})  # words that alone say something else
-_ARTICLES = frozenset({"the", "a", "an", "our", "all"})
 
 
 def with_plain_values(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
@@ -39,7 +38,7 @@ def _is_verb_before(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> boo
     if name is None or not columns or len(columns) != len(name.senses):
         return False
     behind = at + 1
-    while behind < len(tokens) and tokens[behind].word in _ARTICLES:
+    while behind < len(tokens) and tokens[behind].word in ARTICLES_OF_ALL:
         behind += 1
     value = lexicon.mention(tokens, behind) if behind < len(tokens) else None
     certain = [sense for sense in value.senses if sense.quality >= NEARLY_NAME] if value is not None else []
@@ -82,7 +81,7 @@ def _value_before(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> Menti
 
 def _placed(tokens: tuple[Token, ...], at: int) -> bool:
     """Whether a value stands behind a preposition that says where rows are, and not behind "how many" or "per"."""
-    while at and tokens[at - 1].word in _ARTICLES:
+    while at and tokens[at - 1].word in ARTICLES_OF_ALL:
         at -= 1
     return at > 0 and tokens[at - 1].word in _PLACING
 

@@ -6,10 +6,9 @@ from streamhouse.planner.language.mentions import tables_named
 from streamhouse.planner.language.place import is_participle
 from streamhouse.planner.language.scope import TIMES, spoken
 from streamhouse.planner.language.tokens import singular, stem
-from streamhouse.planner.language.words import LIGHT_VERBS, PARTICIPLES
+from streamhouse.planner.language.words import LIGHT_STEMS, PARTICIPLES
 from streamhouse.planner.request import ColumnRef, Question
 
-_LIGHT = frozenset(stem(word) for word in LIGHT_VERBS)
 _GOES_ON = frozenset({"to", "for", "as", "with", "from", "without", "of"})
 
 
@@ -49,4 +48,4 @@ def shown_or_done(wish: AnsweredWish) -> Question | None:
 
 def _was_done(word: str) -> bool:
     participle = word.endswith("ed") or word in PARTICIPLES
-    return participle and (word == "used" or stem(word) in _LIGHT)
+    return participle and (word == "used" or stem(word) in LIGHT_STEMS)

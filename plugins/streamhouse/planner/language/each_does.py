@@ -6,11 +6,10 @@ from streamhouse.planner.language.levels import ANY_FORM, NAME, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.tokens import Token, stem, stems
 from streamhouse.planner.language.units import unit_of
-from streamhouse.planner.language.words import LIGHT_VERBS, VERB_NOUNS
+from streamhouse.planner.language.words import LIGHT_STEMS, VERB_NOUNS
 
 _DOING = frozenset({"did", "do", "does"})
 _EACH = frozenset({"each", "every"})
-_LIGHT = frozenset(stem(word) for word in LIGHT_VERBS)
 _BEING = frozenset({"was", "were", "is", "are", "has", "have", "been"})
 _PRONOUNS = frozenset({"we", "they", "you"})
 
@@ -51,7 +50,7 @@ def _done_to_all(verb: Token, tables: set[str], lexicon: Lexicon) -> bool:
     nouns = [s for noun in VERB_NOUNS.get(verb.stem, ()) for s in lexicon.meanings(stems(noun))]
     rows = any(sense.kind == "table" and sense.table in tables for sense in nouns)
     times = any(sense.kind == "column" for sense in named)
-    return times or rows or (verb.stem in _LIGHT and not named)
+    return times or rows or (verb.stem in LIGHT_STEMS and not named)
 
 
 def _measured(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...] | None:
@@ -65,7 +64,7 @@ def _measured(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...] 
     end = found.end
     while end < len(tokens) and tokens[end].word in _BEING | _DOING | _PRONOUNS:
         end += 1
-    end += found.end < end < len(tokens) and tokens[end].stem in _LIGHT
+    end += found.end < end < len(tokens) and tokens[end].stem in LIGHT_STEMS
     name = f"{measures[0].table}.{measures[0].measure}"
     said = " ".join(token.text for token in tokens[: found.end])
     return (replace(tokens[0], text=said, word=name, stem=name, kind="name"), *tokens[end:])

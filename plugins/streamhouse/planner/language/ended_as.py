@@ -6,10 +6,10 @@ from streamhouse.planner.language.levels import NAME, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.periods import read_period
 from streamhouse.planner.language.tokens import Token, stem
+from streamhouse.planner.language.words import ARTICLES
 
 _ENDED = frozenset({"ended", "end", "ends", "ending", "resulted", "finished", "concluded", "result"})
 _PREPOSITIONS = frozenset({"in", "as", "with", "by", "being"})
-_ARTICLES = frozenset({"a", "an", "the"})
 _LINKS = frozenset({"that", "which", "who", "have", "has", "had"})
 
 
@@ -23,7 +23,7 @@ def with_ended_as(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, .
         end += up
         joined = end < len(tokens) and tokens[end].word in _PREPOSITIONS
         end += joined
-        while joined and end < len(tokens) and tokens[end].word in _ARTICLES:
+        while joined and end < len(tokens) and tokens[end].word in ARTICLES:
             end += 1
         if not (up or joined) or end >= len(tokens) or read_period(tokens, end) is not None:
             continue

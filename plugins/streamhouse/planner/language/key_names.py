@@ -3,10 +3,11 @@
 from streamhouse.planner.language.levels import LAST_WORD, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.tokens import Token, stem
+from streamhouse.planner.language.words import ARTICLES_OF_ALL
 
 _KEYS = frozenset(map(stem, ("id", "identifier")))
 _BEFORE_THINGS = frozenset({"of", "for"})
-_ARTICLES = frozenset({"the", "all", "our", "each", "every", "those", "these", "any"})
+_BEFORE_NAMED = ARTICLES_OF_ALL | {"each", "every", "those", "these"}
 
 
 def with_key_names(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
@@ -30,7 +31,7 @@ def _behind(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> str:
     if at + 1 >= len(tokens) or tokens[at + 1].word not in _BEFORE_THINGS:
         return ""
     at += 2
-    while at < len(tokens) and tokens[at].word in _ARTICLES:
+    while at < len(tokens) and tokens[at].word in _BEFORE_NAMED:
         at += 1
     return _table(tokens, at, lexicon)
 

@@ -8,11 +8,12 @@ from streamhouse.planner.language.levels import ANY_FORM
 from streamhouse.planner.language.lexicon import Lexicon, Mention, Sense
 from streamhouse.planner.language.scope import TIMES, default_time, is_year, key_column
 from streamhouse.planner.language.tokens import Token, singular
+from streamhouse.planner.language.words import ARTICLES_OF_ALL
 
 _MARKS = frozenset({",", ";", ":", "-", "–", "?", "."})
 _JOINS = frozenset({",", "and", "&", "plus"})
 _OWNERS = frozenset({"their", "its", "his", "her"})
-_ARTICLES = frozenset({*_OWNERS, "the", "a", "an", "all", "both"})
+_BEFORE_COLUMNS = ARTICLES_OF_ALL | _OWNERS
 _SHOWING = frozenset({"show", "list", "give", "showing", "including", "include", "display", "print", "add", "return",
                       "tell", "with", "also", "me", "us", "only", "just", "and", "plus", "please", "need", "i",
                       "want"})  # fmt: skip
@@ -61,7 +62,7 @@ def _items(tokens: tuple[Token, ...], at: int, things: list[str], lexicon: Lexic
     """The columns that a list names from a token to the end; empty: something in it is none."""
     found: list[Mention] = []
     while at < len(tokens):
-        while at < len(tokens) and tokens[at].word in _ARTICLES:
+        while at < len(tokens) and tokens[at].word in _BEFORE_COLUMNS:
             at += 1
         at = name_asked(tokens, at)
         item = _item(tokens, at, things, lexicon)

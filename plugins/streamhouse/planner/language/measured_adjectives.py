@@ -12,7 +12,7 @@ from streamhouse.planner.language.scope import is_number
 from streamhouse.planner.language.senses import Sense
 from streamhouse.planner.language.tokens import Token, stem
 from streamhouse.planner.language.units import Unit, factor
-from streamhouse.planner.language.words import OPERATORS
+from streamhouse.planner.language.words import COMPARISONS
 
 _NOUNS = {
     "late": ("delay", "lateness", "tardiness", "late"), "overdue": ("overdue", "lateness", "delay"),
@@ -20,8 +20,6 @@ _NOUNS = {
     "high": ("height",), "tall": ("height",), "deep": ("depth",), "thick": ("thickness",), "heavy": ("weight", "mass"),
     "old": ("age",),
 }  # fmt: skip
-_OPERATORS = tuple(tuple(phrase.split()) for phrase, _ in OPERATORS if phrase[0].isalpha())
-_COMPARED = (*_OPERATORS, ("more", "than"), ("less", "than"), ("at", "least"), ("at", "most"), ("over",), ("under",))
 _SAYING = frozenset({"that", "which", "who", "are", "is", "was", "were", "being"})
 _LONGEST = 6  # words of a comparison
 
@@ -51,7 +49,7 @@ def with_measured_adjectives(tokens: tuple[Token, ...], lexicon: Lexicon, draft:
 def _comparison(tokens: tuple[Token, ...], end: int) -> int:
     """Where the comparison before a number begins; the number's own place: there is none."""
     for first in range(max(1, end - _LONGEST), end):
-        if tuple(token.word for token in tokens[first:end]) in _COMPARED:
+        if tuple(token.word for token in tokens[first:end]) in COMPARISONS:
             return first
     return end
 

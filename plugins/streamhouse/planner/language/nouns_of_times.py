@@ -6,6 +6,7 @@ from streamhouse.planner.language.levels import ANY_FORM, NAME_OR_DEED
 from streamhouse.planner.language.lexicon import Lexicon, Sense
 from streamhouse.planner.language.scope import TIMES
 from streamhouse.planner.language.tokens import Token, stem
+from streamhouse.planner.language.words import ARTICLES
 
 DONE: dict[str, tuple[str, ...]] = {
     "acceptance": ("accepted",), "answer": ("answered",), "approval": ("approved",), "arrival": ("arrived",),
@@ -25,7 +26,6 @@ DONE: dict[str, tuple[str, ...]] = {
 _LENGTHS = frozenset({"time", "days", "hours", "minutes", "seconds", "duration", "long"})
 _OPENERS = frozenset({"from", "between"})
 _JOINING = frozenset({"to", "until", "till", "and", "through"})
-_ARTICLES = frozenset({"the", "an", "a", "its", "their"})
 
 
 def with_done_moments(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
@@ -48,7 +48,7 @@ def with_done_moments(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Toke
 
 
 def _behind(tokens: tuple[Token, ...], at: int) -> int:
-    while at < len(tokens) and tokens[at].word in _ARTICLES:
+    while at < len(tokens) and tokens[at].word in ARTICLES:
         at += 1
     return at
 

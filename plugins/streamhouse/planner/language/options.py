@@ -61,6 +61,8 @@ def _base(tokens: tuple[Token, ...], draft: Draft) -> tuple[Token, ...]:
 
 
 def _at(tokens: tuple[Token, ...], at: int, phrase: str) -> int:
+    if at >= len(tokens) or not phrase.startswith(tokens[at].word):
+        return 0
     parts = phrase.split()
     found = all(at + n < len(tokens) and tokens[at + n].word == part for n, part in enumerate(parts))
     return len(parts) if found else 0

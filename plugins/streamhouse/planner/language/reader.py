@@ -99,13 +99,16 @@ class Reader:
 
     def length_of(self, phrase: str, ahead: int = 0) -> int:
         """How many tokens a phrase has that stands so many tokens ahead; 0: it does not."""
+        if not phrase.startswith(self.word(ahead) or " "):
+            return 0
         parts = phrase.split()
         return len(parts) if all(self.word(ahead + n) == part for n, part in enumerate(parts)) else 0
 
     def take(self, *phrases: str) -> str:
         """Read the first of some phrases that stands here; empty: none does."""
+        first = self.word() or " "  # most phrases begin with another word
         for phrase in phrases:
-            length = self.length_of(phrase)
+            length = self.length_of(phrase) if phrase.startswith(first) else 0
             if length:
                 self.at += length
                 return phrase

@@ -12,13 +12,12 @@ from streamhouse.planner.language.shape import Shaped
 from streamhouse.planner.language.tokens import Token, singular, stem
 from streamhouse.planner.language.words import (
     AFTER_NUMBER,
-    COMPARATIVES,
+    COMPARISONS,
     EXTREMES,
     GRAINS,
-    LIGHT_VERBS,
+    LIGHT_STEMS,
     MONTHS,
     NEGATED,
-    OPERATORS,
     PARTICIPLES,
     SUPERLATIVES,
     VERB_FORMS,
@@ -29,10 +28,7 @@ from streamhouse.planner.request import AnyOf, Block, ColumnRef, Condition, Filt
 _AVERAGES = frozenset({"average", "avg", "mean", "averaged"})
 _LOWEST = frozenset({"minimum", "min", "lowest", "smallest", "least", "cheapest", "fewest", "shortest", "slowest"})
 _HIGHEST = frozenset({"maximum", "max", "highest", "largest", "biggest", "greatest", "most", "longest"})
-_LIGHT = frozenset(stem(word) for word in LIGHT_VERBS)
 _UP, _DOWN = frozenset({">", ">="}), frozenset({"<", "<="})
-_OPERATORS = tuple(sorted((*OPERATORS, *((f"{word} than", op) for word, (op, _) in COMPARATIVES.items())),
-                          key=lambda pair: -len(pair[0].split())))  # fmt: skip
 _SCALES = tuple(map(Decimal, ("1", "100", "0.01", "1000", "0.001", "60", "3600", "24", "86400", "7", "1000000")))
 
 
@@ -316,7 +312,7 @@ def _verbs(words: list[str], draft: Draft, found: Shaped) -> str:
     heads = {stem(word) for noun in nouns if isinstance(noun, Noun) for word in noun.head.words}
     chosen = {measure.of.column for measure in found.block.measures if isinstance(measure.of, ColumnRef)}
     read = {word for mention in mentions_of(draft) for word in mention.words}
-    for verb in (word for word in words if stem(word) in _LIGHT and word not in read):
+    for verb in (word for word in words if stem(word) in LIGHT_STEMS and word not in read):
         said = {s.column for phrase in lexicon.by_stem.get(stem(verb), ()) if heads & set(phrase)
                 for _, s in lexicon.entries[phrase] if s.kind == "column"}  # fmt: skip
         if (said and chosen and not said & chosen) or _other_rows(verb, draft, found):
@@ -410,11 +406,8 @@ def _is_year(token: Token) -> bool:
 
 
 def _operator(words: list[str], at: int) -> tuple[str, int] | None:
-    for phrase, operator in _OPERATORS:
-        parts = phrase.split()
-        if words[at : at + len(parts)] == parts:
-            return operator, at + len(parts)
-    return None
+    said = next((one for one in COMPARISONS if tuple(words[at : at + len(one)]) == one), None)
+    return (COMPARISONS[said], at + len(said)) if said is not None else None
 
 
 def _after(words: list[str], at: int) -> str:

@@ -8,8 +8,9 @@ from streamhouse.planner.language.draft import Draft
 from streamhouse.planner.language.empty_columns import when_empty
 from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon
+from streamhouse.planner.language.mentions import tables_named
 from streamhouse.planner.language.tokens import Token, stem
-from streamhouse.planner.language.words import FILLERS, LIGHT_VERBS, STATES
+from streamhouse.planner.language.words import FILLERS, LIGHT_STEMS, STATES
 
 _WHOSE = r"(?:it|he|she|they|the [a-z]+|those)"
 _PLACED = r"(?:(?:in|at|on|of|from) )?(?:(?:a|an|the) )?"
@@ -63,31 +64,20 @@ def _column(token: Token, tokens: tuple[Token, ...], at: int, lexicon: Lexicon) 
     """The full name of the only column that a word says to be empty; empty: there is none, or there are several."""
     if token.kind != "word" or len(token.word) < _SHORTEST or token.word in FILLERS or token.word in STATES:
         return ""
-    if stem(token.word) in _LIGHT or lexicon.mention(tokens, at) is not None:
+    if stem(token.word) in LIGHT_STEMS or lexicon.mention(tokens, at) is not None:
         return ""
     found = [
         (sense.table, sense.column)
         for sense in lexicon.described.get(token.stem, ())
         if sense.column and token.stem in _words(lexicon.catalog.tables[sense.table].column(sense.column))
     ]
-    named = {table for table, _ in found} & _named(tokens, lexicon)
+    mentions = (lexicon.mention(tokens, at) for at in range(len(tokens)))
+    named = {table for table, _ in found} & tables_named(filter(None, mentions), WHOLE_NAME)
     found = [place for place in found if place[0] in named] if len(found) > 1 else found
     return ".".join(found[0]) if len(found) == 1 else ""
-
-
-_LIGHT = frozenset(stem(word) for word in LIGHT_VERBS)
 
 
 def _words(column: CatalogColumn) -> set[str]:
     """The stem of the one word that a description says of rows without a value; empty: it says none, or more."""
     match = _SAID.match(when_empty(column))
     return {stem(word) for word in match.groups() if word} if match is not None else set()
-
-
-def _named(tokens: tuple[Token, ...], lexicon: Lexicon) -> set[str]:
-    """The tables that the wish calls by their whole name."""
-    found: set[str] = set()
-    for at in range(len(tokens)):
-        mention = lexicon.mention(tokens, at)
-        found |= {one.table for one in mention.of_kind("table") if one.quality >= WHOLE_NAME} if mention else set()
-    return found

@@ -2,11 +2,10 @@
 
 from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.lexicon import Mention
-from streamhouse.planner.language.words import PARTICIPLES
+from streamhouse.planner.language.words import ARTICLES, PARTICIPLES
 from streamhouse.planner.request import ColumnRef, Condition, Cut, Question
 
 _PLACES = frozenset({"for", "in", "at", "from", "on"})
-_ARTICLES = frozenset({"the", "our", "a", "an"})
 
 
 def part_or_whole(wish: AnsweredWish) -> Question | None:
@@ -39,7 +38,7 @@ def time_of_part(wish: AnsweredWish) -> Question | None:
 def _behind_deed(wish: AnsweredWish, mention: Mention) -> bool:
     """Whether a mention is a value behind what was done: "passed in | factories"."""
     at = mention.start
-    while at and wish.tokens[at - 1].word in _ARTICLES:
+    while at and wish.tokens[at - 1].word in ARTICLES:
         at -= 1
     if not mention.of_kind("value") or at < 2 or wish.tokens[at - 1].word not in _PLACES:
         return False

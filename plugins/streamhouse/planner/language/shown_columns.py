@@ -15,6 +15,7 @@ from streamhouse.planner.language.listing import OWN_TEXTS, Columns, unique_name
 from streamhouse.planner.language.place import NotPlacedError
 from streamhouse.planner.language.scope import is_number
 from streamhouse.planner.language.tokens import Token, singular
+from streamhouse.planner.language.words import ARTICLES_OF_ALL
 from streamhouse.planner.request import ColumnRef, Dimension
 
 _OPENERS = (
@@ -25,7 +26,6 @@ _OPENERS = (
         for me in ("me", "us", "")
     ),
 )
-_ARTICLES = frozenset({"the", "all", "our", "both"})
 _BETWEEN = frozenset({",", "and", "&"})
 _BEFORE_THINGS = frozenset({"of", "for", "from"})
 _STOPS = frozenset(
@@ -75,7 +75,7 @@ def _columns_before(
     begin = _opener(tokens)
     at, shown = begin, []
     while True:
-        at = _skip(tokens, at, _ARTICLES)
+        at = _skip(tokens, at, ARTICLES_OF_ALL)
         found = lexicon.mention(tokens, at) if at < len(tokens) else None
         if found is None or not any(sense.quality >= NEARLY_NAME for sense in found.of_kind("column")):
             return None

@@ -5,9 +5,8 @@ from streamhouse.planner.language.draft import Noun
 from streamhouse.planner.language.periods import read_period
 from streamhouse.planner.language.reader import AUXILIARIES, DETERMINERS, Reader
 from streamhouse.planner.language.tokens import singular, stem
-from streamhouse.planner.language.words import FILLERS, LIGHT_VERBS
+from streamhouse.planner.language.words import FILLERS, LIGHT_STEMS
 
-_LIGHT = frozenset(stem(word) for word in LIGHT_VERBS)
 _OF_NOUNS = ("ance", "ances", "ment", "ments", "tion", "tions")  # "performance" is no form of "perform" here
 _MEANT = frozenset(stem(word) for word in ("end", "leave", "fall", "remain", "raise", "pass", "hold"))
 _NEVER = frozenset({"each", "every", "per", "between", "than", "exactly", "exact", "different", "both", "ordered",
@@ -23,7 +22,7 @@ def passes_over(reader: Reader) -> bool:
     """Read on over a word that says nothing where it stands; False: it says something."""
     token = reader.tokens[reader.at]
     word = token.word
-    light = (token.stem in _LIGHT or singular(word) in _LIGHT) and not word.endswith(_OF_NOUNS)
+    light = (token.stem in LIGHT_STEMS or singular(word) in LIGHT_STEMS) and not word.endswith(_OF_NOUNS)
     if not (word in FILLERS or word in AUXILIARIES or light) or _says(reader, word, light=light) or reader.is_value():
         return False
     if word in _CLAUSES and reader.at:

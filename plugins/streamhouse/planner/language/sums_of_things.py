@@ -7,23 +7,18 @@ from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.numbers import read_quantity
 from streamhouse.planner.language.periods import read_period
-from streamhouse.planner.language.tokens import Token, stem, stems
+from streamhouse.planner.language.tokens import Token, stems
 from streamhouse.planner.language.units import Unit, unit_of
-from streamhouse.planner.language.words import LIGHT_VERBS, OPERATORS, PARTICIPLES
+from streamhouse.planner.language.words import COMPARISONS, LIGHT_STEMS, PARTICIPLES
 
-_OPERATORS = (*(said.split() for said, _ in sorted(OPERATORS, key=lambda pair: -len(pair[0]))),
-              *([more, "than"] for more in ("more", "less", "greater", "higher", "lower")))  # fmt: skip
 _LINKS = frozenset({"who", "that", "which", "have", "has", "had"})
 _TOTALS = (["in", "total"], ["altogether"], ["overall"], ["in", "all"], ["all", "together"])
 _EARNING = frozenset("brought bring brings raised made generated spent took collected".split())
 """Verbs that say a sum, where they are said of things: "campaigns that raised more than 500 euros"."""
 _BEFORE = frozenset({"with", "of", "having"})
 _GOES_ON = frozenset({"of", "worth", "for", "on", "in", "or", "and", "per", "each", "every"})
-_UPPER = frozenset(
-    {"less", "lower", "fewer", "most", "under", "below", "beneath", "up", "no", "not", "maximum", "<", "<="}
-)
+_UPPER = frozenset({"<", "<=", "<>"})
 _FROM = frozenset({"in", "from", "at"})
-_LIGHT = frozenset(stem(word) for word in LIGHT_VERBS)
 
 
 @dataclass(frozen=True)
@@ -65,11 +60,11 @@ def with_sums_of_things(tokens: tuple[Token, ...], lexicon: Lexicon, draft: Draf
 def _bound(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> _Bound | None:
     """Read a bound of the rows of things: with a verb before it, or "in total" behind it."""
     words = [token.word for token in tokens]
-    length = next((len(said) for said in _OPERATORS if words[at : at + len(said)] == said), 0)
-    quantity = read_quantity(tokens, at + length) if length else None
+    said = next((one for one in COMPARISONS if tuple(words[at : at + len(one)]) == one), ())
+    quantity = read_quantity(tokens, at + len(said)) if said else None
     if quantity is None or quantity.unit is None:
         return None
-    behind = at + length + quantity.length
+    behind = at + len(said) + quantity.length
     end = behind + next((len(one) for one in _TOTALS if words[behind : behind + len(one)] == one), 0)
     first, verb = _verb_before(tokens, at)
     things = _things_before(tokens, first, lexicon)
@@ -77,8 +72,7 @@ def _bound(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> _Bound | Non
     goes_on = end < len(words) and words[end] in _GOES_ON and read_period(tokens, end) is None
     if not things or not linked or goes_on:
         return None
-    upper = bool(_UPPER & set(words[at : at + length]))
-    return _Bound(things, verb, quantity.unit, first, at, behind, end, upper)
+    return _Bound(things, verb, quantity.unit, first, at, behind, end, COMPARISONS[said] in _UPPER)
 
 
 def _verb_before(tokens: tuple[Token, ...], at: int) -> tuple[int, Token | None]:
@@ -87,7 +81,7 @@ def _verb_before(tokens: tuple[Token, ...], at: int) -> tuple[int, Token | None]
     if tokens[place].word in {"in", "us", "out"} and place > 1:
         place -= 1
     verb = tokens[place]
-    said = verb.word.endswith("ed") or verb.word in PARTICIPLES | _EARNING or verb.stem in _LIGHT
+    said = verb.word.endswith("ed") or verb.word in PARTICIPLES | _EARNING or verb.stem in LIGHT_STEMS
     first, links = (place, _LINKS) if verb.kind == "word" and said else (at, _BEFORE)
     while first > 0 and tokens[first - 1].word in links:
         first -= 1

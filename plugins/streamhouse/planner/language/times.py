@@ -12,7 +12,7 @@ from streamhouse.planner.language.place import NotPlacedError, Placed, PlaceFind
 from streamhouse.planner.language.scope import TIMES, default_time, is_year
 from streamhouse.planner.language.tokens import stem, stems
 from streamhouse.planner.language.units import Unit
-from streamhouse.planner.language.words import LIGHT_VERBS, NEGATED
+from streamhouse.planner.language.words import LIGHT_STEMS, NEGATED
 from streamhouse.planner.request import (
     AnyOf,
     Between,
@@ -78,7 +78,6 @@ def time_column(bench: Bench, noun: Noun | None, phrase: str) -> Placed:
     raise NotPlacedError(phrase, f"{bench.base.name} has no time")
 
 
-_LIGHT = frozenset(stem(word) for word in LIGHT_VERBS)
 _ENDING = (
     """end close finish solve resolve complete return pay done cancel update delete leave left restore stop arrive"""
 )
@@ -142,7 +141,7 @@ def when(bench: Bench, clause: When) -> list[Filter]:
 
 
 def _light(noun: Noun) -> bool:
-    return len(noun.head.words) == 1 and stem(noun.head.words[0]) in _LIGHT
+    return len(noun.head.words) == 1 and stem(noun.head.words[0]) in LIGHT_STEMS
 
 
 def _clause_text(clause: When) -> str:

@@ -17,7 +17,7 @@ from streamhouse.planner.language.units import unit_of
 from streamhouse.planner.language.words import (
     ADVERB_GRAINS,
     GRAINS,
-    LIGHT_VERBS,
+    LIGHT_STEMS,
     MONTHS,
     NEGATIONS,
     PARTICIPLES,
@@ -142,7 +142,7 @@ def _is_described(word: str, answer: RequestParts) -> bool:
     return False
 
 
-_LIGHT = frozenset(stem(word) for word in (*LIGHT_VERBS, "goes", "does", "use"))
+_LIGHT = LIGHT_STEMS | {stem("goes"), stem("use")}
 
 
 def _is_light(words: list[str], at: int) -> bool:

@@ -6,6 +6,7 @@ from streamhouse.planner.language.levels import NEARLY_NAME
 from streamhouse.planner.language.lexicon import Lexicon, Mention
 from streamhouse.planner.language.origins import root_of
 from streamhouse.planner.language.tokens import Token, stem
+from streamhouse.planner.language.words import ARTICLES
 
 _VERSUS = (("versus",), ("vs",), ("vs", "."), ("v",), ("compared", "with"), ("compared", "to"), ("against",))
 _JOINED = (*_VERSUS, ("and",), ("or",), ("and", "for"), ("and", "of"))
@@ -13,7 +14,6 @@ _REST = (("others",), ("the", "others"), ("the", "rest"), ("the", "other", "ones
          ("those", "who", "are", "not"), ("those", "that", "are", "not"), ("ones", "that", "are", "not"),
          ("non",), ("other",), ("all", "other"), ("the", "other"))  # fmt: skip
 _OPEN_ENDED = frozenset({"other", "non", "not"})  # a thing may stand behind
-_ARTICLES = frozenset({"a", "an", "the"})
 _HAVING = frozenset({"with", "having", "have", "has", "without"})
 _LACKING = frozenset({"without", "lacking"})
 _BOTH = (("with", "and", "without"), ("with", "or", "without"), ("without", "and", "with"))
@@ -49,7 +49,7 @@ def with_both_sides(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token,
 
 def _before_with(tokens: tuple[Token, ...], at: int) -> int:
     """Where "with a" before a flag begins; the flag itself where it does not stand there."""
-    first = at - (tokens[at - 1].word in _ARTICLES)
+    first = at - (tokens[at - 1].word in ARTICLES)
     return first - 1 if first > 1 and tokens[first - 1].word in _HAVING else at
 
 
@@ -78,7 +78,7 @@ def _without_behind(tokens: tuple[Token, ...], flag: Mention, lexicon: Lexicon) 
             at = thing.end
         if words[at : at + 1] and words[at] in _LACKING:
             at += 1
-            at += words[at : at + 1] != [] and words[at] in {*_ARTICLES, "any", "one", "it"}
+            at += words[at : at + 1] != [] and words[at] in {*ARTICLES, "any", "one", "it"}
             again = lexicon.mention(tokens, at) if at < len(words) else None
             at = again.end if again is not None and again.senses == flag.senses else at
             return at if _ends(tokens, at) else None

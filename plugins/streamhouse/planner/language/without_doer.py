@@ -8,6 +8,7 @@ from streamhouse.planner.language.draft import Draft
 from streamhouse.planner.language.empty_columns import may_be_empty, when_empty
 from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon
+from streamhouse.planner.language.mentions import tables_named
 from streamhouse.planner.language.scope import is_number
 from streamhouse.planner.language.tokens import Token, stems
 
@@ -59,8 +60,7 @@ def _column(tokens: tuple[Token, ...], end: int, verb: int, lexicon: Lexicon) ->
 
 def _tables(tokens: tuple[Token, ...], places: range, lexicon: Lexicon) -> set[str]:
     """The tables that words at some places are the whole name of."""
-    found = [mention for at in places if (mention := lexicon.mention(tokens, at, 1)) is not None]
-    return {sense.table for mention in found for sense in mention.of_kind("table") if sense.quality >= WHOLE_NAME}
+    return tables_named(filter(None, (lexicon.mention(tokens, at, 1) for at in places)), WHOLE_NAME)
 
 
 def _says_none(column: CatalogColumn) -> bool:

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from streamhouse.planner.language.tokens import stem
 from streamhouse.planner.request import Grain
 
 VALUE_LIKE: Final = frozenset(
@@ -48,7 +49,9 @@ LIGHT_VERBS: Final = frozenset(
     create start begin concern bring yield last contain hold end up live work stay report submit raise file
     send leave write pass lie fall remain bear""".split()
 )
-"""Verbs that say no more than that rows are there; in the form that `singular` or a stem gives."""
+"""Verbs that say no more than that rows are there; in the form that `singular` gives."""
+
+LIGHT_STEMS: Final = frozenset(stem(verb) for verb in LIGHT_VERBS)
 
 AGGREGATES: Final = {
     "total": "sum", "sum": "sum", "summed": "sum", "totals": "sum", "combined": "sum", "cumulated": "sum",
@@ -119,6 +122,18 @@ OPERATORS: Final = (
     ("worth more than", ">"), ("worth over", ">"), ("worth at least", ">="), ("worth less than", "<"),
 )  # fmt: skip
 """Phrase before a number → operator; longer ones are tried first."""
+
+COMPARISONS: Final[dict[tuple[str, ...], str]] = {
+    **{tuple(said.split()): operator for said, operator in sorted(OPERATORS, key=lambda pair: -len(pair[0]))},
+    **{(word, "than"): operator for word, (operator, _) in COMPARATIVES.items()},
+}
+"""The words of each phrase before a number, and "more than", "older than" → operator; longer ones are tried first."""
+
+ARTICLES: Final = frozenset({"a", "an", "the", "our", "their", "its"})
+"""Words before a noun that do not change which rows it means."""
+
+ARTICLES_OF_ALL: Final = ARTICLES | {"all", "both", "any"}
+"""Words before things, or what is shown of them, where no part of them is meant."""
 
 AFTER_NUMBER: Final = (
     ("or upwards", ">="), ("and less", "<="), ("upwards", ">="),

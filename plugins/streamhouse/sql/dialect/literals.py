@@ -10,8 +10,9 @@ from decimal import Decimal
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
+from streamhouse.model.characters import NO_TEXT
 from streamhouse.sql.dialect.moments import check_moment
-from streamhouse.sql.dialect.tokens import NO_TEXT, SUFFIXES, like, refused, suffix_of
+from streamhouse.sql.dialect.tokens import SUFFIXES, like, refused, suffix_of
 from streamhouse.sql.words import words
 
 MARK = "as_written_"
@@ -42,8 +43,8 @@ _SPANS = words("SECOND MINUTE HOUR DAY MONTH YEAR")
 _MONTHS = words("MONTH MONTHS YEAR YEARS")
 _BEGIN = frozenset({_T.NUMBER, _T.INTERVAL})
 """Tokens that begin a literal without a string behind them."""
-_NUMBER = re.compile(r"\s*[+-]{0,2}\s*(?:[0-9]+\.?[0-9]*|\.[0-9]+)\s*")
-_ONE_UNIT = re.compile(r"\s*([+-]?[0-9]+(?:\.[0-9]+)?)\s+([A-Za-z]+)\s*")
+_NUMBER = re.compile(r"\s*[+-]{0,2}\s*(?:[0-9]+\.?[0-9]*|\.[0-9]+)\s*", re.ASCII)
+_ONE_UNIT = re.compile(r"\s*([+-]?[0-9]+(?:\.[0-9]+)?)\s+([A-Za-z]+)\s*", re.ASCII)
 
 
 class Literals:

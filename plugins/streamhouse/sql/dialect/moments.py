@@ -39,8 +39,8 @@ def check_moment(kind: str, text: str) -> str | None:
     said = text.strip()
     if " TO " in kind:
         form = _SPANS.get(kind)
-        fits = form is not None and re.fullmatch(rf"[+-]?\s*{form}", said) is not None
-        within = fits and int(re.split(r"\D", said.lstrip("+- "))[0]) <= _MOST[kind.partition(" ")[0]]
+        fits = form is not None and re.fullmatch(rf"[+-]?\s*{form}", said, re.ASCII) is not None
+        within = fits and int(re.split(r"\D", said.lstrip("+- "), flags=re.ASCII)[0]) <= _MOST[kind.partition(" ")[0]]
         return None if within else f"'{text}' is no interval {kind}"
     if kind == "INTERVAL":
         units = {

@@ -11,7 +11,7 @@ _LETTER = r"[^\W\d_]"
 _POINT = r"(?:[0-9]+\.[0-9]*|\.[0-9]+)"
 _EXPONENT = r"[eE][+-]?[0-9]+"
 _ENDS = rf"(?![\w]|{_LETTER})"
-_SPACE = re.compile(r"(?:\s|--(?:\\\n|[^\r\n])*)+")
+_SPACE = re.compile(r"(?:\s|--(?:\\\n|[^\r\n])*)+", re.UNICODE)
 _QUOTED = {
     "'": (re.compile(r"'(?:[^'\\]|\\.|'')*'", re.DOTALL), "STRING_LITERAL"),
     '"': (re.compile(r'"(?:[^"\\]|\\.|"")*"', re.DOTALL), "DOUBLEQUOTED_STRING"),
@@ -19,9 +19,9 @@ _QUOTED = {
 }
 _RAW = re.compile(r"""[rR](?:'[^']*'|"[^"]*")""")
 # `$` stands in names of one tier of a table, which Spark never sees.
-_NAME = re.compile(rf"{_LETTER}+://[\w/.?=&#%-]+|[\w$]+")
+_NAME = re.compile(rf"{_LETTER}+://[\w/.?=&#%-]+|[\w$]+", re.UNICODE)
 _NUMBERS = [
-    (re.compile(pattern), kind)
+    (re.compile(pattern, re.UNICODE), kind)
     for pattern, kind in (
         (r"[0-9]+[lL]", "BIGINT_LITERAL"),
         (r"[0-9]+[sS]", "SMALLINT_LITERAL"),
@@ -36,9 +36,9 @@ _NUMBERS = [
 ]
 _NESTING = frozenset({"ARRAY", "MAP", "STRUCT"})
 # Most of a text. An R may begin a raw string, and what stands before :// is a part of a name.
-_PLAIN = re.compile(r"\s*([A-QS-Za-qs-z_][\w$]*)(?!://)(?![\w$])")
-_SIGN = re.compile(r"\s*([(),])")  # with which no longer sign begins
-_INTEGER = re.compile(r"\s*([0-9]+)(?![\w.$])")
+_PLAIN = re.compile(r"\s*([A-QS-Za-qs-z_][\w$]*)(?!://)(?![\w$])", re.UNICODE)
+_SIGN = re.compile(r"\s*([(),])", re.UNICODE)  # with which no longer sign begins
+_INTEGER = re.compile(r"\s*([0-9]+)(?![\w.$])", re.UNICODE)
 
 
 class Word(NamedTuple):

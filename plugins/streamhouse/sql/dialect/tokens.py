@@ -8,6 +8,7 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError
 from sqlglot.tokenizer_core import Token, TokenType
 
+from streamhouse.model.characters import NO_TEXT, not_allowed
 from streamhouse.sql.dialect.spark_grammar import grammar
 from streamhouse.sql.letters import other_letters
 
@@ -25,8 +26,6 @@ _BEFORE_A_NAME = frozenset({TokenType.ORDER_BY, TokenType.SORT_BY, TokenType.COM
 _PREFIXES = frozenset({TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE})
 _DEEPER = frozenset({TokenType.L_PAREN, TokenType.CASE})
 _STRINGS = frozenset({TokenType.STRING, TokenType.RAW_STRING})
-NO_TEXT = re.compile(r"[\x00\ud800-\udfff\ufffe\uffff]")
-"""A character that no text of SQL has, as in YAML; a string has it by its number."""
 _LOOKED_AT = frozenset({TokenType.DESC, TokenType.NUMBER})
 
 
@@ -60,7 +59,7 @@ def _check_characters(sql: str) -> None:
     if (found := NO_TEXT.search(sql)) is None:
         return
     line, before = sql.count("\n", 0, found.start()) + 1, sql.rfind("\n", 0, found.start())
-    message = f"the character U+{ord(found[0]):04X} is not allowed"
+    message = not_allowed(found)
     detail = {"description": message, "line": line, "col": found.start() - before, "highlight": ""}
     raise ParseError(message, [detail])
 

@@ -16,9 +16,9 @@ _Tables = dict[str, list[tuple[int, Path]]]
 """Table → the number and the folder of each that has its name."""
 
 _SETTLED_NS = 2_000_000_000  # a folder that changed later may change again without another time
-_BUCKET = re.compile(r"log-(\d+)")
-_PARTITION = re.compile(r"(.+)-p(\d+)")
-_SEGMENT = re.compile(r"(\d{20})\.log")
+_BUCKET = re.compile(r"log-(\d+)", re.ASCII)
+_PARTITION = re.compile(r"(.+)-p(\d+)", re.ASCII)
+_SEGMENT = re.compile(r"(\d{20})\.log", re.ASCII)
 
 
 class FlussAtRest:

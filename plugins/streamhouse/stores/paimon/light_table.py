@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-_SCHEMA = re.compile(r"schema-(\d+)")
+_SCHEMA = re.compile(r"schema-(\d+)", re.ASCII)
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ READ = [
     ("firebrigade", "firefighters of the headquarters", "ods.firefighters; where station_code is null"),
     # sums over the rows of each thing
     ("charity", "donors who gave at least 500 euros in total", "ods.donations; where donor_id is not null; by donor_id; get income; having income >= 500"),
+    ("charity", "donors who gave no less than 500 euros in total", "ods.donations; where donor_id is not null; by donor_id; get income; having income >= 500"),
     ("charity", "donors from Malmo who gave at least 200 euros in total", "ods.donations; join donor=ods.donors; where donor.city = Malmo and donor_id is not null; by donor_id; get income; having income >= 200"),
     ("driving", "learners who paid more than 1000 euros in total", "ods.payments; by learner_id; get paid; having paid > 1000"),
     ("charity", "campaigns that brought in more than 2000 euros in 2025", "ods.donations; where given_at 2025-01-01..2026-01-01; by campaign_code; get income; having income > 2000"),
