@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from streamhouse.model.plan import FlowPlan
     from streamhouse.project.compare import PlanComparison
     from streamhouse.runtime.lost_tables import SeenLosses
+    from streamhouse.state.plans import Unreadable
 
 CHANGES, BLOCKS = 10, 11
 
@@ -58,21 +59,24 @@ def plan(context: click.Context, flow: str | None, explain: bool, environment: s
     Each step and table gets an outcome, the rule behind it (docs/outcomes.md), and the proof.
     """
     app: App = context.obj
-    found = compared(app, flow)
+    unreadable: Unreadable = {}
+    found = compared(app, flow, unreadable)
+    unknown = [name for name in unreadable if flow in (None, name)]
     if environment is not None:
-        context.exit(show_outlooks(app, found, environment, explain=explain))
-    lost = _lost(app, {difference.plan.flow: difference.plan for difference in found})
+        refused = _unreadable({name: unreadable[name] for name in unknown})
+        context.exit(show_outlooks(app, found, environment, refused, explain=explain))
+    lost = _lost(app, {difference.plan.flow: difference.plan for difference in found}, unknown)
     built = built_in_environments(app, found)
     if app.as_json:
         documents = [
             _document(d, lost, explain=explain) | {"promotes": _promoted(built.get(d.plan.flow))} for d in found
         ]
-        app.output.models({"flows": documents})
+        app.output.models({"flows": [*documents, *_unknown_documents(lost, unknown)]})
     else:
         show_lost(lost, app.output)
         for difference in found:
             _show(difference, app.output, explain=explain, built=built.get(difference.plan.flow))
-        if not found:
+        if not found and not unknown:
             app.output.line("no flows yet; write one in flows/, or see: streamhouse init --help")
         show_unseen(lost, app.output)
     if lost.lost:
@@ -83,13 +87,25 @@ def plan(context: click.Context, flow: str | None, explain: bool, environment: s
         context.exit(CHANGES)
 
 
-def _lost(app: App, plans: "dict[str, FlowPlan]") -> "SeenLosses":
-    """What these flows lost."""
+def _lost(app: App, plans: "dict[str, FlowPlan]", unknown: "list[str]") -> "SeenLosses":
+    """What these flows lost, and those whose applied plan cannot be read."""
     from streamhouse.runtime.lost_tables import lost_tables
 
     state = app.project.existing_state()
     with state or nullcontext():
-        return lost_tables(app.project, state, plans).of(set(plans))
+        return lost_tables(app.project, state, plans).of({*plans, *unknown})
+
+
+def _unreadable(unreadable: "Unreadable") -> "SeenLosses":
+    """Flows whose applied plan cannot be read."""
+    from streamhouse.runtime.lost_tables import LostTables, SeenLosses
+
+    return SeenLosses([LostTables.of_state(flow, error) for flow, error in unreadable.items()])
+
+
+def _unknown_documents(lost: "SeenLosses", unknown: "list[str]") -> "list[dict[str, Any]]":
+    """Flows of which it is not known what applying them would change, for `--json`."""
+    return [{"flow": flow, "changes": None, "outcome": None, **lost_documents(lost.of([flow]))} for flow in unknown]
 
 
 def built_in_environments(app: App, found: "list[PlanComparison]") -> "dict[str, BuiltAlready]":
@@ -106,11 +122,11 @@ def _promoted(built: "BuiltAlready | None") -> str | None:
     return built.change.environment if built is not None and not built.is_running else None
 
 
-def compared(app: App, flow: str | None) -> "list[PlanComparison]":
-    """What applying a flow would do; None: all flows."""
+def compared(app: App, flow: str | None, unreadable: "Unreadable | None" = None) -> "list[PlanComparison]":
+    """What applying a flow would do; None: all flows; `unreadable` as for `compare_project`."""
     from streamhouse.project.compare import compare_project
 
-    return compare_project(app.project, flow, processes=app.processes)
+    return compare_project(app.project, flow, processes=app.processes, unreadable=unreadable)
 
 
 def show_promotion(flow: str, built: "BuiltAlready", output: CommandOutput) -> None:
@@ -125,8 +141,10 @@ def show_promotion(flow: str, built: "BuiltAlready", output: CommandOutput) -> N
     output.line(text, style=style)
 
 
-def show_outlooks(app: App, found: "list[PlanComparison]", environment: str, *, explain: bool) -> int:
-    """Show what building flows in an environment would do; the exit code."""
+def show_outlooks(
+    app: App, found: "list[PlanComparison]", environment: str, unreadable: "SeenLosses", *, explain: bool
+) -> int:
+    """Show what building flows in an environment would do, and of which flows that is not known; the exit code."""
     from streamhouse.change.environment import outlook
 
     looks = [(one, outlook(app.project, one, environment)) for one in found]
@@ -134,10 +152,13 @@ def show_outlooks(app: App, found: "list[PlanComparison]", environment: str, *, 
         documents = [
             _document(one, None, explain=explain) | _outlook_document(look, environment) for one, look in looks
         ]
-        app.output.models({"flows": documents})
+        app.output.models({"flows": [*documents, *_unknown_documents(unreadable, [one.flow for one in unreadable.lost])]})
     else:
+        show_lost(unreadable, app.output)
         for one, look in looks:
             _show_outlook(one, look, environment, app.output, explain=explain)
+    if unreadable.lost:
+        return LOST
     to_build = [(one, look) for one, look in looks if look.tables and not look.is_built]
     if any(one.blocks or not look.has_run for one, look in to_build):
         return BLOCKS

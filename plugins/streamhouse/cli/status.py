@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from streamhouse.runtime.lost_tables import SeenLosses
     from streamhouse.state.autopilot import AutopilotDecision
     from streamhouse.state.flow_state import FlowReport
+    from streamhouse.state.plans import Unreadable
     from streamhouse.state.records import FlowEvent, FlowProgress
     from streamhouse.state.store import StateStore
     from streamhouse.state.troubles import TableTrouble
@@ -58,14 +59,16 @@ def status(context: click.Context, flow: str | None) -> None:
 
 
 def _edits(app: App) -> "tuple[dict[str, Edit], str | None]":
-    """Flow → its edit that waits; or why none is known: the plan of some flow cannot be read."""
+    """Flow → its edit that waits; and why not all are known: the plan of some flow cannot be read."""
     from streamhouse.errors import StateConflictError
     from streamhouse.project.edits import edits
 
+    unreadable: Unreadable = {}
     try:
-        return edits(app.project), None
+        found = edits(app.project, unreadable)
     except StateConflictError as error:
         return {}, f"{error.code} {error.message}"
+    return found, "; ".join(f"{error.code} {error.message}" for error in unreadable.values()) or None
 
 
 def _show_status(app: App, flow: str | None, looked: "_FlowReports") -> None:
