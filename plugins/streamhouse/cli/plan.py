@@ -1,14 +1,13 @@
 """`streamhouse plan`: what applying the files would change."""
 
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from streamhouse.cli.app import App, shared_options
 from streamhouse.cli.environment_name import ENVIRONMENT_NAME
+from streamhouse.cli.losses import LOST, lost_documents, seen_losses, show_lost, show_unseen
 from streamhouse.cli.output import CommandOutput
-from streamhouse.cli.status import LOST, lost_documents, show_lost, show_unseen
 
 if TYPE_CHECKING:
     from streamhouse.change.built_already import BuiltAlready
@@ -33,7 +32,8 @@ Outcomes:
   rebuild  a new version of the table, filled from its history
   block    nothing happens until a person decides
 \b
-Exit codes: 0 nothing to do, 6 tables are lost or damaged (docs/restore.md), 10 something changes, 11 something blocks.
+Exit codes: 0 nothing to do, 6 something is lost, damaged or of another version (docs/restore.md),
+10 something changes, 11 something blocks.
 \b
 Examples:
   streamhouse plan                       # every flow
@@ -65,7 +65,8 @@ def plan(context: click.Context, flow: str | None, explain: bool, environment: s
     if environment is not None:
         refused = _unreadable({name: unreadable[name] for name in unknown})
         context.exit(show_outlooks(app, found, environment, refused, explain=explain))
-    lost = _lost(app, {difference.plan.flow: difference.plan for difference in found}, unknown)
+    plans = {difference.plan.flow: difference.plan for difference in found}
+    lost = seen_losses(app, desired=plans).of({*plans, *unknown})
     built = built_in_environments(app, found)
     if app.as_json:
         documents = [
@@ -85,15 +86,6 @@ def plan(context: click.Context, flow: str | None, explain: bool, environment: s
         context.exit(BLOCKS)
     if any(difference.is_change for difference in found):
         context.exit(CHANGES)
-
-
-def _lost(app: App, plans: "dict[str, FlowPlan]", unknown: "list[str]") -> "SeenLosses":
-    """What these flows lost, and those whose applied plan cannot be read."""
-    from streamhouse.runtime.lost_tables import lost_tables
-
-    state = app.project.existing_state()
-    with state or nullcontext():
-        return lost_tables(app.project, state, plans).of({*plans, *unknown})
 
 
 def _unreadable(unreadable: "Unreadable") -> "SeenLosses":

@@ -12,6 +12,7 @@ from streamhouse.engine.note import Note
 from streamhouse.engine.traces import writer_of
 from streamhouse.errors import StoreError, StoreUnavailableError
 from streamhouse.model.types import Tier
+from streamhouse.orchestrator.approval_text import lost_texts
 from streamhouse.project.desired import desired_plans
 from streamhouse.project.project import Project
 from streamhouse.runtime.lost_tables import LossKind, lost_tables
@@ -197,3 +198,66 @@ def test_plan_and_status_end_with_6(project, monkeypatch, capsys):
         lost = [one["lost"] for one in json.loads(capsys.readouterr().out)["flows"]]
         assert [(one["kind"], one["tier"], one["tables"]) for one in lost[0]] == [("unreadable", "warm", ["ods.warm"])]
         assert lost[1] == []
+
+
+LOOKS = [["trigger", "--once"], ["autopilot", "suggest"], ["autopilot", "auto", "--once"], ["autopilot", "round"]]
+
+
+@pytest.mark.parametrize("words", LOOKS, ids=" ".join)
+def test_every_look_names_what_status_names_and_ends_with_6(project, monkeypatch, capsys, words):
+    monkeypatch.chdir(project.root)
+    monkeypatch.delenv("STREAMHOUSE_STATE", raising=False)
+    (project.root / "streamhouse.yaml").write_text("autopilot: {mode: suggest}\n")
+    assert main(words) == 0
+    assert "SH400" not in capsys.readouterr().out
+    assert main([*words, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["lost"] == []
+    file = next(Path(project.warm).rglob("schema-0"))
+    with damaged(file, "cut"):
+        assert main(["status"]) == 6
+        named = capsys.readouterr().out.split("\n  ")[0].splitlines()[0]
+        assert named.startswith("f: SH400 ods.warm in the warm tier is damaged")
+        assert main(words) == 6
+        assert named in capsys.readouterr().out
+        assert main([*words, "--json"]) == 6
+        document = json.loads(capsys.readouterr().out)
+        assert [(one["flow"], one["kind"], one["tables"]) for one in document["lost"]] == [
+            ("f", "unreadable", ["ods.warm"])
+        ]
+        assert document["not_looked_at"] == {}
+        [text] = lost_texts(document)
+        assert " ".join(text.split()).startswith(" ".join(named.split()))
+        if words[-1] not in ("auto", "round"):
+            assert main([*words, "g"]) == 0, "of another flow nothing is lost"
+
+
+@pytest.mark.parametrize("words", LOOKS, ids=" ".join)
+def test_every_look_says_which_tier_does_not_answer_and_ends_with_0(project, monkeypatch, capsys, words):
+    def away(*_):
+        raise StoreUnavailableError("it is away")
+
+    monkeypatch.chdir(project.root)
+    monkeypatch.setattr(PaimonReader, "end", away)
+    for command in (["status"], words):
+        assert main(command) == 0
+        assert "the warm tier was not looked at for lost rows: SH401 it is away" in capsys.readouterr().out
+    assert main([*words, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["not_looked_at"] == {"warm": "SH401 it is away"}
+
+
+def test_a_round_of_an_autopilot_that_is_off_looks_at_nothing(project, monkeypatch, capsys):
+    monkeypatch.chdir(project.root)
+    (project.root / "streamhouse.yaml").write_text("autopilot: {mode: 'off'}\n")
+    with damaged(next(Path(project.warm).rglob("schema-0")), "cut"):
+        assert main(["autopilot", "round"]) == 0
+    assert "SH400" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("words", LOOKS[:3], ids=" ".join)
+def test_a_look_without_the_state_store_names_it(project, monkeypatch, capsys, words):
+    monkeypatch.chdir(project.root)
+    monkeypatch.setenv("STREAMHOUSE_STATE", f"sqlite:///{project.root}/none.db")
+    assert main(["status"]) == main(words) == 6
+    told = capsys.readouterr().out
+    assert told.count("it was lost") >= 2
+    assert "no flow ever ran" not in told
