@@ -16,9 +16,7 @@ LOST = 6
 """Exit code of a look that found something lost."""
 
 
-def seen_losses(
-    app: App, flows: Collection[str] = (), desired: "Mapping[str, FlowPlan] | None" = None
-) -> "SeenLosses":
+def seen_losses(app: App, flows: Collection[str] = (), desired: "Mapping[str, FlowPlan] | None" = None) -> "SeenLosses":
     """What flows lost; starts and changes nothing.
 
     Args:

@@ -144,7 +144,9 @@ def show_outlooks(
         documents = [
             _document(one, None, explain=explain) | _outlook_document(look, environment) for one, look in looks
         ]
-        app.output.models({"flows": [*documents, *_unknown_documents(unreadable, [one.flow for one in unreadable.lost])]})
+        app.output.models(
+            {"flows": [*documents, *_unknown_documents(unreadable, [one.flow for one in unreadable.lost])]}
+        )
     else:
         show_lost(unreadable, app.output)
         for one, look in looks:

@@ -229,7 +229,10 @@ def test_a_plan_of_another_version_hides_no_other_flow(project, of_another_versi
     assert (code, text.count(of_another_version)) == (6, 1)
     assert "others: nothing to apply (revision 1)" in text
     assert "orders: never applied" not in text
-    assert told(capsys, "plan", "orders") == (6, text.split("move the state store away")[0] + "move the state store away")
+    assert told(capsys, "plan", "orders") == (
+        6,
+        text.split("move the state store away")[0] + "move the state store away",
+    )
     code, text = told(capsys, "plan", "others")
     assert (code, "another version" in text) == (0, False)
     change(project.root / "flows" / "others.yaml", "description: Order", "description: All order")

@@ -10,13 +10,14 @@ import pytest
 from streamhouse.cli.main import main
 from streamhouse.engine.note import Note
 from streamhouse.engine.traces import writer_of
-from streamhouse.errors import StoreError, StoreUnavailableError
+from streamhouse.errors import StateConflictError, StoreError, StoreUnavailableError
 from streamhouse.model.types import Tier
 from streamhouse.orchestrator.approval_text import lost_texts
 from streamhouse.project.desired import desired_plans
 from streamhouse.project.project import Project
-from streamhouse.runtime.lost_tables import LossKind, lost_tables
+from streamhouse.runtime.lost_tables import LossKind, lost_tables, naming_damage
 from streamhouse.runtime.owner import this_owner
+from streamhouse.runtime.unreadable_tables import UnreadableTable
 from streamhouse.state.records import EpochRecord
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import EPOCH, WRITER, Changes, WriteContext
@@ -137,7 +138,10 @@ def test_a_table_that_cannot_be_read_counts_as_missing(project, how):
         assert told(found) == [(flow, LossKind.UNREADABLE, *place)], kind
         assert (found.unseen, found.lost[0].code) == ({}, "SH400"), kind
         assert str(files[kind]) in found.lost[0].text
-        assert "restore" in found.lost[0].hint
+        folder = str(files[kind].parents[1])
+        away = f"{project.state_dir}/{place[1]}.{place[0]}.damaged"
+        remedy = f"move the table away and fill it again: mv {folder} {away}; streamhouse restore {flow} --from-sources"
+        assert found.lost[0].hint.endswith(remedy)
     for kind in ("cold/ods/cold/metadata/version-hint.text", "warm/ods.db/warm/snapshot/LATEST"):
         with damaged(files[kind], how):
             assert told(looked(project)) == [], "others say the same"
@@ -172,6 +176,26 @@ def test_a_file_that_is_there_again_at_the_second_look_is_no_loss(project, monke
 
     monkeypatch.setattr(PaimonReader, "end", once)
     assert told(looked(project)) == []
+
+
+def test_an_error_of_a_store_names_the_damaged_tables_with_what_to_type(project):
+    plans = {flow: plan for flow, plan in desired_plans(project).items() if flow == "f"}
+    schema = next(Path(project.warm).rglob("schema-0"))
+    with project.state() as state:
+        with pytest.raises(StoreError, match=r"^SH400 it fails$"), naming_damage(project, state, plans):
+            raise StoreError("it fails")
+        with damaged(schema, "cut"):
+            [lost] = lost_tables(project, state).lost
+            with pytest.raises(StoreError) as named, naming_damage(project, state, plans):
+                raise StoreError("it fails")
+    assert (named.value.message, named.value.hint) == (lost.text, lost.hint)
+
+
+def test_a_copy_that_cannot_be_read_is_filled_from_its_first_tier(project):
+    one = UnreadableTable("ods.warm__v2", Tier.WARM, StoreError("ods.warm is damaged", hint="?"))
+    assert one.hint_for(project, "f", is_first=False).endswith("/ods.warm__v2.warm.damaged; streamhouse restore f")
+    refused = UnreadableTable("ods.warm", Tier.WARM, StateConflictError("it is another one", hint="wait"))
+    assert refused.hint_for(project, "f", is_first=True) == "wait"
 
 
 def test_what_fails_for_no_table_alone_is_a_loss_without_tables(project, monkeypatch):
