@@ -3,6 +3,7 @@
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
@@ -285,3 +286,33 @@ def test_a_look_without_the_state_store_names_it(project, monkeypatch, capsys, w
     told = capsys.readouterr().out
     assert told.count("it was lost") >= 2
     assert "no flow ever ran" not in told
+
+
+@pytest.fixture
+def beats(project, monkeypatch, capsys):
+    """Gives what is printed between two looks of a command that goes on: whole, damaged twice, whole twice."""
+    monkeypatch.chdir(project.root)
+    file, printed = next(Path(project.warm).rglob("schema-0")), []
+    whole = file.read_bytes()
+
+    def rest(_=None):
+        printed.append(capsys.readouterr().out)
+        file.write_bytes(b"" if len(printed) in (1, 2) else whole)
+        if len(printed) == 5:
+            raise KeyboardInterrupt
+
+    def rounds(*_):
+        while True:
+            yield
+            rest()
+
+    monkeypatch.setattr("streamhouse.cli.trigger.time", SimpleNamespace(sleep=rest))
+    monkeypatch.setattr("streamhouse.jobs.rounds.rounds", rounds)
+    yield printed
+    file.write_bytes(whole)
+
+
+@pytest.mark.parametrize("words", [["trigger"], ["autopilot", "auto"]], ids=" ".join)
+def test_a_command_that_goes_on_names_a_loss_once(beats, words):
+    assert main(words) == 130
+    assert [text.count("SH400 ods.warm in the warm tier is damaged") for text in beats] == [0, 1, 0, 0, 0]
