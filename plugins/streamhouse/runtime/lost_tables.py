@@ -276,12 +276,12 @@ def naming_damage(project: Project, state: "StateStore", plans: Mapping[str, Flo
         yield
     except StoreError as error:
         seen = lost_tables(project, state, plans).of(set(plans))
-        found = [one for one in seen.lost if one.kind is LossKind.UNREADABLE and one.tables]
+        found: dict[object, LostTables] = {}
+        for one in (one for one in seen.lost if one.kind is LossKind.UNREADABLE and one.tables):
+            found.setdefault((one.tier, one.tables), one)  # flows that read it name it, too
         if not found:
             raise
-        texts, hints = (
-            "; ".join(dict.fromkeys(words)) for words in zip(*((f.text, f.hint) for f in found), strict=True)
-        )
+        texts, hints = ("; ".join(words) for words in zip(*((f.text, f.hint) for f in found.values()), strict=True))
         raise StoreError(texts, hint=hints) from error
 
 

@@ -16,7 +16,7 @@ from streamhouse.model.types import Tier
 from streamhouse.orchestrator.approval_text import lost_texts
 from streamhouse.project.desired import desired_plans
 from streamhouse.project.project import Project
-from streamhouse.runtime.lost_tables import LossKind, lost_tables, naming_damage
+from streamhouse.runtime.lost_tables import LossKind, LostTables, SeenLosses, lost_tables, naming_damage
 from streamhouse.runtime.owner import this_owner
 from streamhouse.runtime.unreadable_tables import UnreadableTable
 from streamhouse.state.records import EpochRecord
@@ -190,6 +190,17 @@ def test_an_error_of_a_store_names_the_damaged_tables_with_what_to_type(project)
             with pytest.raises(StoreError) as named, naming_damage(project, state, plans):
                 raise StoreError("it fails")
     assert (named.value.message, named.value.hint) == (lost.text, lost.hint)
+
+
+def test_a_damaged_table_is_named_once_though_several_flows_read_it(project, monkeypatch):
+    losses = [
+        LostTables(flow, LossKind.UNREADABLE, Tier.WARM, ("ods.warm",), "it is damaged", "SH400", f"restore {flow}")
+        for flow in ("f", "g")
+    ]
+    monkeypatch.setattr("streamhouse.runtime.lost_tables.lost_tables", lambda *_: SeenLosses(losses))
+    with pytest.raises(StoreError) as named, naming_damage(project, None, {"f": None, "g": None}):
+        raise StoreError("it fails")
+    assert (named.value.message, named.value.hint) == ("it is damaged", "restore f")
 
 
 def test_a_copy_that_cannot_be_read_is_filled_from_its_first_tier(project):
