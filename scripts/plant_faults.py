@@ -180,7 +180,7 @@ FAULTS = (
     Fault(
         "Airflow: a task whose command failed is green",
         "orchestrator/engine_command.py",
-        "if code and code not in fine:",
+        "if code and (code not in fine or not document or error_text):",
         "if False:",
         ("tests/unit/orchestrator", "tests/airflow"),
     ),

@@ -6,16 +6,13 @@ what the hint of a damaged table says.
 """
 
 import re
-import shutil
-from datetime import UTC, datetime
-from threading import Event
+import subprocess
 
 import pytest
 
 from streamhouse.cli.main import main
-from streamhouse.errors import StateConflictError, StreamhouseError
+from streamhouse.errors import StateConflictError, StoreError, StreamhouseError
 from streamhouse.jobs.query import QueryService
-from streamhouse.jobs.tier_round import TierRoundKind, TierRounds
 from streamhouse.model.types import Tier
 from streamhouse.project.project import Project
 from streamhouse.project.settings import Settings
@@ -220,19 +217,24 @@ def test_a_damaged_table_comes_back_when_its_folder_is_moved_away(project, place
         damage(file, "emptied")
     [lost] = losses(d)
     assert (lost.kind, lost.tier, lost.tables) == (LossKind.UNREADABLE, tier, (table,))
-    assert "move the table's folder away" in lost.hint
-    shutil.rmtree(folder)
+    *_, move, restore = lost.hint.replace("again: ", "again; ").split("; ")
+    assert move.split()[:2] == ["mv", str(folder)]
+    d.begin()
+    try:
+        with pytest.raises(StoreError) as refused:
+            d.restore(from_sources=True)
+        assert (refused.value.message, refused.value.hint) == (lost.text, lost.hint)
+    finally:
+        d.end()
+    subprocess.run(move, shell=True, check=True)
     d.begin()
     try:
         d.add()
-        if place == "a copy":
-            TierRounds(d.open, lambda _, __: None, lambda _: None, Event()).round(
-                d.flows, datetime.now(UTC), TierRoundKind(refill=True)
-            )
-        else:
+        assert restore == f"streamhouse restore f{'' if place == 'a copy' else ' --from-sources'}"
+        if place != "a copy":
             with pytest.raises(StateConflictError, match="restore f --from-sources"):
                 d.restore()
-            d.restore(from_sources=True)
+        d.restore(from_sources=place != "a copy")
         d.run()
         d.tier()
         assert d.differences() == {}

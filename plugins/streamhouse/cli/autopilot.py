@@ -8,6 +8,7 @@ import click
 from streamhouse.cli.app import App, shared_options
 from streamhouse.cli.intervals import interval
 from streamhouse.cli.lazy import LazyGroup
+from streamhouse.cli.losses import LOST, lost_documents, seen_losses, show_lost, show_unseen
 from streamhouse.errors import StreamhouseError
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from streamhouse.autopilot.rounds import RemedyProposal, Round
     from streamhouse.project.autopilot import AutopilotMode
+    from streamhouse.runtime.lost_tables import SeenLosses
     from streamhouse.state.autopilot import AutopilotDecision
 
 _STYLES = {"kept": "green", "rolled back": "red", "refused": "red", "left": "yellow"}
@@ -28,7 +30,8 @@ def autopilot() -> None:
 
     Each finding is a proposal with its evidence. `suggest` shows them; `auto` applies those that change no row (no-op
     and swap) within the limits of `autopilot:` in streamhouse.yaml, measures what came of it, and takes back what
-    made it worse. `log` shows every decision and its reason.
+    made it worse. `log` shows every decision and its reason. Where something is lost, it comes first, as in
+    'streamhouse status', and the exit code is 6 (docs/restore.md).
     """  # noqa: D205
 
 
@@ -41,8 +44,8 @@ Examples:
 )
 @click.argument("flow", required=False)
 @shared_options
-@click.pass_obj
-def suggest(app: App, flow: str | None) -> None:
+@click.pass_context
+def suggest(context: click.Context, flow: str | None) -> None:
     """Look once at FLOW (all flows that ran, without it), and show what is wrong and what would mend it.
 
     Changes and records nothing, and needs no Spark.
@@ -50,13 +53,18 @@ def suggest(app: App, flow: str | None) -> None:
     from streamhouse.autopilot.rounds import Autopilot
     from streamhouse.project.autopilot import AutopilotMode
 
+    app: App = context.obj
     _check(app, flow)
-    found = Autopilot(app.project, AutopilotMode.SUGGEST).look([flow] if flow else [])
+    flows = (flow,) if flow else ()
+    found = Autopilot(app.project, AutopilotMode.SUGGEST).look(flows)
+    lost = seen_losses(app, flows)
     if app.as_json:
-        app.output.document(_document(found))
+        app.output.document(_document(found, lost))
     else:
-        _show_proposals(app, found)
-    _raise_first(found)
+        show_lost(lost, app.output)
+        _show_proposals(app, found, lost)
+        show_unseen(lost, app.output)
+    _end(context, found, lost)
 
 
 @autopilot.command(
@@ -71,8 +79,8 @@ Examples:
 @click.option("--every", metavar="DURATION", default="1m", show_default=True, help="Begin a round so often.")
 @click.option("--once", is_flag=True, help="One round.")
 @shared_options
-@click.pass_obj
-def auto(app: App, flows: tuple[str, ...], every: str, once: bool) -> None:
+@click.pass_context
+def auto(context: click.Context, flows: tuple[str, ...], every: str, once: bool) -> None:
     """Apply what the limits allow, measure it, and take back what made it worse, for each FLOW (all, without names).
 
     This command is a person's word, whatever `mode` in streamhouse.yaml says; its limits hold: which flows, how many
@@ -85,31 +93,38 @@ def auto(app: App, flows: tuple[str, ...], every: str, once: bool) -> None:
     from streamhouse.autopilot.off_switch import was_turned_off
     from streamhouse.jobs.rounds import rounds
 
+    app: App = context.obj
     for flow in flows:
         _check(app, flow)
     pause, stop = None if once else interval(every), Event()
-    began = datetime.now(UTC)
+    began, lost = datetime.now(UTC), None
     for _ in rounds(pause, stop):
         if was_turned_off(app.project, began):
             break
         try:
-            _auto_round(app, flows, once=once)
+            lost = _auto_round(context, flows, lost, once=once)
         except StreamhouseError as error:  # the next round may do better
             if once:
                 raise
             click.echo(str(error), err=True)
 
 
-def _auto_round(app: App, flows: tuple[str, ...], *, once: bool) -> None:
+def _auto_round(
+    context: click.Context, flows: tuple[str, ...], before: "SeenLosses | None", *, once: bool
+) -> "SeenLosses":
+    """One round; what was lost at its end. Of several rounds, only one that has other losses than `before` shows it."""
     from streamhouse.project.autopilot import AutopilotMode
 
+    app: App = context.obj
     done = _round(app, AutopilotMode.AUTO, flows)
+    lost = seen_losses(app, flows)
     if once and app.as_json:
-        app.output.document(_document(done))
+        app.output.document(_document(done, lost))
     elif not app.as_json:
-        _show_round(app, done, quiet=not once)
+        _show_round(app, done, lost, quiet=not once, is_news=lost != before)
     if once:
-        _raise_first(done)
+        _end(context, done, lost)
+    return lost
 
 
 @autopilot.command(
@@ -122,15 +137,21 @@ Examples:
 """,
 )
 @shared_options
-@click.pass_obj
-def round_(app: App) -> None:
+@click.pass_context
+def round_(context: click.Context) -> None:
     """One round in the mode of streamhouse.yaml: do nothing (off), record proposals (suggest), or do as `auto` does."""
-    done = _round(app, app.project.settings.autopilot.mode, ())
+    from streamhouse.project.autopilot import AutopilotMode
+    from streamhouse.runtime.lost_tables import SeenLosses
+
+    app: App = context.obj
+    mode = app.project.settings.autopilot.mode
+    done = _round(app, mode, ())
+    lost = seen_losses(app) if mode is not AutopilotMode.OFF else SeenLosses()
     if app.as_json:
-        app.output.document(_document(done))
+        app.output.document(_document(done, lost))
     else:
-        _show_round(app, done, quiet=False)
-    _raise_first(done)
+        _show_round(app, done, lost, quiet=False)
+    _end(context, done, lost)
 
 
 @autopilot.command(
@@ -221,12 +242,17 @@ def _round(app: App, mode: "AutopilotMode", flows: "Sequence[str]") -> "Round":
         return Autopilot(project, mode, view.say).round(flows)
 
 
-def _raise_first(done: "Round") -> None:
+def _end(context: click.Context, done: "Round", lost: "SeenLosses") -> None:
+    """End with the first failure, or with the exit code of losses."""
     for error in done.failed.values():
         raise error
+    if lost.lost:
+        context.exit(LOST)
 
 
-def _show_round(app: App, done: "Round", *, quiet: bool) -> None:
+def _show_round(app: App, done: "Round", lost: "SeenLosses", *, quiet: bool, is_news: bool = True) -> None:
+    if is_news:
+        show_lost(lost, app.output)
     for one in done.decisions:
         app.output.line(f"{one.flow}: {one.state} ({one.id}): {one.remedy}", style=_STYLES.get(one.state, ""))
         app.output.line(f"  {one.text}")
@@ -237,14 +263,17 @@ def _show_round(app: App, done: "Round", *, quiet: bool) -> None:
         app.output.line(f"{done.mode}: nothing new; see: streamhouse autopilot log")
     if not quiet:
         _show_unseen(app, done)
+        show_unseen(lost, app.output)
 
 
-def _show_proposals(app: App, found: "Round") -> None:
+def _show_proposals(app: App, found: "Round", lost: "SeenLosses") -> None:
     if not found.proposals:
-        flows = ", ".join(found.flows)
-        app.output.line(
-            f"nothing is wrong with {flows}" if flows else "no flow ever ran, so there is nothing to look at"
-        )
+        hurt = {one.flow for one in lost.lost}
+        flows = ", ".join(flow for flow in found.flows if flow not in hurt)
+        if flows:
+            app.output.line(f"nothing is wrong with {flows}")
+        elif not hurt:
+            app.output.line("no flow ever ran, so there is nothing to look at")
     for one in found.proposals:
         finding = one.finding
         app.output.line(f"{finding.flow}: {finding.text}", style="bold")
@@ -273,7 +302,7 @@ def _window(one: "RemedyProposal") -> str:
     return format_duration(one.finding.window) if one.finding.window else "one look afterwards"
 
 
-def _document(found: "Round") -> dict[str, Any]:
+def _document(found: "Round", lost: "SeenLosses") -> dict[str, Any]:
     return {
         "mode": found.mode,
         "flows": found.flows,
@@ -290,6 +319,7 @@ def _document(found: "Round") -> dict[str, Any]:
         "decisions": [_decision(one) for one in found.decisions],
         "unseen": found.unseen,
         "failed": {flow: str(error) for flow, error in found.failed.items()},
+        **lost_documents(lost),
     }
 
 

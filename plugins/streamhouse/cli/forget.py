@@ -140,7 +140,10 @@ def _show(output: "CommandOutput", done: "Forgotten", *, dry_run: bool) -> None:
     for text in done.unchecked:
         output.line(f"not looked at: {text}")
     if not done.remains and not dry_run:
-        output.line("proof: no tier, older snapshot, change log, file or source has the key any more", style="green")
+        what = "no tier, older snapshot, change log, file or source has the key any more"
+        is_proof = not done.unchecked
+        text = f"proof: {what}" if is_proof else f"of all that was looked at, {what}"
+        output.line(text, style="green" if is_proof else "yellow")
 
 
 def _rows(one: "ForgottenTable", *, dry_run: bool) -> list[tuple[object, ...]]:

@@ -1,14 +1,13 @@
 """`streamhouse plan`: what applying the files would change."""
 
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from streamhouse.cli.app import App, shared_options
 from streamhouse.cli.environment_name import ENVIRONMENT_NAME
+from streamhouse.cli.losses import LOST, lost_documents, seen_losses, show_lost, show_unseen
 from streamhouse.cli.output import CommandOutput
-from streamhouse.cli.status import LOST, lost_documents, show_lost, show_unseen
 
 if TYPE_CHECKING:
     from streamhouse.change.built_already import BuiltAlready
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from streamhouse.model.plan import FlowPlan
     from streamhouse.project.compare import PlanComparison
     from streamhouse.runtime.lost_tables import SeenLosses
+    from streamhouse.state.plans import Unreadable
 
 CHANGES, BLOCKS = 10, 11
 
@@ -32,7 +32,8 @@ Outcomes:
   rebuild  a new version of the table, filled from its history
   block    nothing happens until a person decides
 \b
-Exit codes: 0 nothing to do, 6 tables are lost or damaged (docs/restore.md), 10 something changes, 11 something blocks.
+Exit codes: 0 nothing to do, 6 something is lost, damaged or of another version (docs/restore.md),
+10 something changes, 11 something blocks.
 \b
 Examples:
   streamhouse plan                       # every flow
@@ -58,21 +59,25 @@ def plan(context: click.Context, flow: str | None, explain: bool, environment: s
     Each step and table gets an outcome, the rule behind it (docs/outcomes.md), and the proof.
     """
     app: App = context.obj
-    found = compared(app, flow)
+    unreadable: Unreadable = {}
+    found = compared(app, flow, unreadable)
+    unknown = [name for name in unreadable if flow in (None, name)]
     if environment is not None:
-        context.exit(show_outlooks(app, found, environment, explain=explain))
-    lost = _lost(app, {difference.plan.flow: difference.plan for difference in found})
+        refused = _unreadable({name: unreadable[name] for name in unknown})
+        context.exit(show_outlooks(app, found, environment, refused, explain=explain))
+    plans = {difference.plan.flow: difference.plan for difference in found}
+    lost = seen_losses(app, desired=plans).of({*plans, *unknown})
     built = built_in_environments(app, found)
     if app.as_json:
         documents = [
             _document(d, lost, explain=explain) | {"promotes": _promoted(built.get(d.plan.flow))} for d in found
         ]
-        app.output.models({"flows": documents})
+        app.output.models({"flows": [*documents, *_unknown_documents(lost, unknown)]})
     else:
         show_lost(lost, app.output)
         for difference in found:
             _show(difference, app.output, explain=explain, built=built.get(difference.plan.flow))
-        if not found:
+        if not found and not unknown:
             app.output.line("no flows yet; write one in flows/, or see: streamhouse init --help")
         show_unseen(lost, app.output)
     if lost.lost:
@@ -83,13 +88,16 @@ def plan(context: click.Context, flow: str | None, explain: bool, environment: s
         context.exit(CHANGES)
 
 
-def _lost(app: App, plans: "dict[str, FlowPlan]") -> "SeenLosses":
-    """What these flows lost."""
-    from streamhouse.runtime.lost_tables import lost_tables
+def _unreadable(unreadable: "Unreadable") -> "SeenLosses":
+    """Flows whose applied plan cannot be read."""
+    from streamhouse.runtime.lost_tables import LostTables, SeenLosses
 
-    state = app.project.existing_state()
-    with state or nullcontext():
-        return lost_tables(app.project, state, plans).of(set(plans))
+    return SeenLosses([LostTables.of_state(flow, error) for flow, error in unreadable.items()])
+
+
+def _unknown_documents(lost: "SeenLosses", unknown: "list[str]") -> "list[dict[str, Any]]":
+    """Flows of which it is not known what applying them would change, for `--json`."""
+    return [{"flow": flow, "changes": None, "outcome": None, **lost_documents(lost.of([flow]))} for flow in unknown]
 
 
 def built_in_environments(app: App, found: "list[PlanComparison]") -> "dict[str, BuiltAlready]":
@@ -106,11 +114,11 @@ def _promoted(built: "BuiltAlready | None") -> str | None:
     return built.change.environment if built is not None and not built.is_running else None
 
 
-def compared(app: App, flow: str | None) -> "list[PlanComparison]":
-    """What applying a flow would do; None: all flows."""
+def compared(app: App, flow: str | None, unreadable: "Unreadable | None" = None) -> "list[PlanComparison]":
+    """What applying a flow would do; None: all flows; `unreadable` as for `compare_project`."""
     from streamhouse.project.compare import compare_project
 
-    return compare_project(app.project, flow, processes=app.processes)
+    return compare_project(app.project, flow, processes=app.processes, unreadable=unreadable)
 
 
 def show_promotion(flow: str, built: "BuiltAlready", output: CommandOutput) -> None:
@@ -125,8 +133,10 @@ def show_promotion(flow: str, built: "BuiltAlready", output: CommandOutput) -> N
     output.line(text, style=style)
 
 
-def show_outlooks(app: App, found: "list[PlanComparison]", environment: str, *, explain: bool) -> int:
-    """Show what building flows in an environment would do; the exit code."""
+def show_outlooks(
+    app: App, found: "list[PlanComparison]", environment: str, unreadable: "SeenLosses", *, explain: bool
+) -> int:
+    """Show what building flows in an environment would do, and of which flows that is not known; the exit code."""
     from streamhouse.change.environment import outlook
 
     looks = [(one, outlook(app.project, one, environment)) for one in found]
@@ -134,10 +144,15 @@ def show_outlooks(app: App, found: "list[PlanComparison]", environment: str, *, 
         documents = [
             _document(one, None, explain=explain) | _outlook_document(look, environment) for one, look in looks
         ]
-        app.output.models({"flows": documents})
+        app.output.models(
+            {"flows": [*documents, *_unknown_documents(unreadable, [one.flow for one in unreadable.lost])]}
+        )
     else:
+        show_lost(unreadable, app.output)
         for one, look in looks:
             _show_outlook(one, look, environment, app.output, explain=explain)
+    if unreadable.lost:
+        return LOST
     to_build = [(one, look) for one, look in looks if look.tables and not look.is_built]
     if any(one.blocks or not look.has_run for one, look in to_build):
         return BLOCKS

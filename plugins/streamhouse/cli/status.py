@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from streamhouse.cli.app import App, shared_options
+from streamhouse.cli.losses import LOST, lost_documents, show_lost, show_unseen
 from streamhouse.cli.output import CommandOutput, duration_text
 
 if TYPE_CHECKING:
@@ -15,13 +16,13 @@ if TYPE_CHECKING:
     from streamhouse.runtime.lost_tables import SeenLosses
     from streamhouse.state.autopilot import AutopilotDecision
     from streamhouse.state.flow_state import FlowReport
+    from streamhouse.state.plans import Unreadable
     from streamhouse.state.records import FlowEvent, FlowProgress
     from streamhouse.state.store import StateStore
     from streamhouse.state.troubles import TableTrouble
     from streamhouse.state.waits import Wait
 
 _EVENTS = 1_000  # the newest, which have what the last epochs counted
-LOST = 6
 _STYLES = {"running": "green", "failed": "red", "lost": "red"}
 
 
@@ -58,14 +59,16 @@ def status(context: click.Context, flow: str | None) -> None:
 
 
 def _edits(app: App) -> "tuple[dict[str, Edit], str | None]":
-    """Flow → its edit that waits; or why none is known: the plan of some flow cannot be read."""
+    """Flow → its edit that waits; and why not all are known: the plan of some flow cannot be read."""
     from streamhouse.errors import StateConflictError
     from streamhouse.project.edits import edits
 
+    unreadable: Unreadable = {}
     try:
-        return edits(app.project), None
+        found = edits(app.project, unreadable)
     except StateConflictError as error:
         return {}, f"{error.code} {error.message}"
+    return found, "; ".join(f"{error.code} {error.message}" for error in unreadable.values()) or None
 
 
 def _show_status(app: App, flow: str | None, looked: "_FlowReports") -> None:
@@ -210,23 +213,6 @@ def _waiting(state: "StateStore | None", flow: str) -> list[str]:
         return []
     segments = applied[1].segments_of(standing) if applied is not None else ()
     return [name for segment in segments for name in segment.tables]
-
-
-def show_lost(seen: "SeenLosses", output: CommandOutput) -> None:
-    """What is lost, with what to type."""
-    for one in seen.lost:
-        output.line(str(one), style="red")
-
-
-def show_unseen(seen: "SeenLosses", output: CommandOutput) -> None:
-    """Of which tiers it is not known whether they have all of their rows, and why."""
-    for tier, why in seen.unseen.items():
-        output.line(f"the {tier} tier was not looked at for lost rows: {why}")
-
-
-def lost_documents(seen: "SeenLosses") -> dict[str, Any]:
-    """The same for `--json`."""
-    return {"lost": [asdict(one) for one in seen.lost], "not_looked_at": dict(seen.unseen)}
 
 
 def show_troubles(troubles: "Iterable[TableTrouble]", output: CommandOutput) -> None:

@@ -9,9 +9,11 @@ import click
 
 from streamhouse.cli.app import App, shared_options
 from streamhouse.cli.intervals import SECONDS
+from streamhouse.cli.losses import LOST, lost_documents, seen_losses, show_lost, show_unseen
 
 if TYPE_CHECKING:
     from streamhouse.cli.output import CommandOutput
+    from streamhouse.runtime.lost_tables import SeenLosses
     from streamhouse.trigger.result import FlowLook
     from streamhouse.trigger.trigger import Trigger
 
@@ -21,7 +23,8 @@ CHANGES, WAITS = 10, 11
 @click.command(
     short_help="Look for changes upstream, decide, and ask.",
     epilog="""\b
-Exit codes of --once: 0 nothing changed, 10 something is to be applied, 11 something waits for a person.
+Exit codes of --once: 0 nothing changed, 6 something is lost or damaged (docs/restore.md), 10 something is to be
+applied, 11 something waits for a person.
 \b
 Examples:
   streamhouse trigger --once              # look once, show what was found and decided
@@ -40,26 +43,34 @@ def trigger(context: click.Context, flows: tuple[str, ...], once: bool, every: f
     Each change is reported once, with what it means for each step by the policies under 'schema_change' in the
     flow's file (docs/trigger.md). What may be done is left to the flow's runner; for the rest a person is asked
     (streamhouse approvals). A flow that never ran has nothing to compare with and is not looked at. Tables of the
-    hot tier are looked at while Fluss runs, those of the cold tier by a runner alone.
+    hot tier are looked at while Fluss runs, those of the cold tier by a runner alone. What is lost comes first, as in
+    'streamhouse status'.
     """
     app: App = context.obj
     _check(app, flows)
     with _opened(app) as looker:
-        if looker is None:
-            _show(app, [])
-            return
-        while True:
-            found = looker.look(flows or None)
-            if once:
-                break
-            if any(look.records or look.change for look in found):
-                _show(app, found)
-            time.sleep(every)
-    _show(app, found)
+        if looker is not None and not once:
+            _go_on(app, looker, flows, every)
+        found = looker.look(flows or None) if looker is not None else []
+    lost = seen_losses(app, flows)
+    _show(app, found, lost)
+    if lost.lost:
+        context.exit(LOST)
     if any(look.approvals or look.paused for look in found):
         context.exit(WAITS)
     if any(look.change is not None or look.records for look in found):
         context.exit(CHANGES)
+
+
+def _go_on(app: App, looker: "Trigger", flows: tuple[str, ...], every: float) -> None:
+    """Look until Ctrl-C, and show each look that found something, or whose losses are others than before."""
+    before: SeenLosses | None = None
+    while True:
+        found, lost = looker.look(flows or None), seen_losses(app, flows, {})
+        if any(look.records or look.change for look in found) or (lost != before and (lost.lost or before)):
+            _show(app, found, lost)
+        before = lost
+        time.sleep(every)
 
 
 def _check(app: App, flows: tuple[str, ...]) -> None:
@@ -104,18 +115,20 @@ def _stores(app: App) -> dict[Any, Any]:
     return stores
 
 
-def _show(app: App, found: "list[FlowLook]") -> None:
+def _show(app: App, found: "list[FlowLook]", lost: "SeenLosses") -> None:
     from streamhouse.cli.events import document as event_document
     from streamhouse.trigger.trigger import document
 
     if app.as_json:
         flows = [{**document(look), "events": [event_document(one) for one in look.records]} for look in found]
-        app.output.document({"flows": flows})
+        app.output.document({"flows": flows, **lost_documents(lost)})
         return
-    if not found:
+    show_lost(lost, app.output)
+    if not found and not lost.lost:
         app.output.line("no flow ever ran, so there is nothing to compare with")
     for look in found:
         _show_look(look, app.output)
+    show_unseen(lost, app.output)
 
 
 def _show_look(look: "FlowLook", output: "CommandOutput") -> None:

@@ -131,8 +131,8 @@ ACCIDENTS = (
     ),
     Accident(
         "a file of a lake is damaged (SH400), and there is no copy of the file",
-        "move the table's folder away; then as for a lake, or a copy in a lake, that is gone",
-        "the same",
+        "what the hint says: `mv` of the table's folder, then `streamhouse restore`",
+        "as for a lake, or a copy in a lake, that is gone",
     ),
     Accident("nothing of this helps", REBUILD_IT, "what the sources still have"),
 )

@@ -17,6 +17,7 @@ from streamhouse.model.plan import FlowPlan
 from streamhouse.model.version import table_name
 from streamhouse.project.desired import desired
 from streamhouse.project.project import Project
+from streamhouse.runtime.lost_tables import naming_damage
 from streamhouse.runtime.open import Open, opened, plan_of, readers_last
 from streamhouse.runtime.owner import is_alive, this_owner
 from streamhouse.state.troubles import RESTORE
@@ -68,6 +69,7 @@ def restore_flows(
     Raises:
         LeaseHeldError: a flow runs.
         StateConflictError: it is unknown how far a flow is; nothing was changed.
+        StoreError: a table cannot be read; the hint says what to type.
     """
     with opened(project, say=say) as open_:
         plans = dict(desired(project).plans)
@@ -126,18 +128,20 @@ def restore_together(
     Raises:
         LeaseHeldError: a flow runs.
         StateConflictError: it is unknown how far a flow is; nothing was changed.
+        StoreError: a table cannot be read; the hint says what to type.
     """
     order = readers_last(plans)
     with ExitStack() as stack:
         guards = {name: stack.enter_context(leased(open_.state, name, this_owner(), alive=is_alive)) for name in order}
-        records = {name: PositionSearch(open_, plans[name], trust) for name in order}
-        found = {name: records[name].look() for name in order}
-        _compare_flows(records, found)
-        for name in order:
-            if found[name].unknown and not from_sources:
-                raise found[name].refusal()
-        flows = _flow_restores(open_, order, records, found, guards)
-        done = {one.plan.flow: _described(open_, one) for one in flows}
+        with naming_damage(open_.project, open_.state, plans):
+            records = {name: PositionSearch(open_, plans[name], trust) for name in order}
+            found = {name: records[name].look() for name in order}
+            _compare_flows(records, found)
+            for name in order:
+                if found[name].unknown and not from_sources:
+                    raise found[name].refusal()
+            flows = _flow_restores(open_, order, records, found, guards)
+            done = {one.plan.flow: _described(open_, one) for one in flows}
         recompute = Recompute(open_, flows, say)
         if not dry_run:
             _act(open_, flows, recompute, done, from_sources=from_sources)

@@ -37,6 +37,15 @@ def waiting_texts(flow: Mapping[str, Any]) -> list[tuple[str, bool]]:
     ]
 
 
+def lost_texts(document: Mapping[str, Any]) -> list[str]:
+    """A sentence for each loss, with what to type.
+
+    Args:
+        document: What `streamhouse trigger --once --json` or `streamhouse autopilot round --json` prints.
+    """
+    return [f"{one['flow']}: {one['code']} {one['text']}; {one['hint']}" for one in document.get("lost", [])]
+
+
 def _proposed(proposals: Sequence[Proposal]) -> str:
     """As much of the proposals as there is room for, and where to see the rest."""
     if not proposals:

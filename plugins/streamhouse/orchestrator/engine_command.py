@@ -81,8 +81,9 @@ class EngineCommand(Command):
             raise
         reader.join()
         document = _document(out)
-        if code and code not in fine:
-            raise EngineCallError(_error_text(document) or "\n".join(lines[-5:]) or f"it ended with {code}", code)
+        error_text = _error_text(document)
+        if code and (code not in fine or not document or error_text):
+            raise EngineCallError(error_text or "\n".join(lines[-5:]) or f"it ended with {code}", code)
         return document
 
 

@@ -3,7 +3,7 @@
 import subprocess
 from collections.abc import Collection, Sequence
 from contextlib import suppress
-from logging import INFO, WARNING
+from logging import ERROR, INFO, WARNING
 from typing import Any, ClassVar
 
 from airflow.sdk import BaseOperator  # noqa: TID253  this module is for Airflow alone
@@ -14,13 +14,13 @@ from airflow.sdk.exceptions import (  # noqa: TID253
 )
 
 from streamhouse.errors import StreamhouseError
-from streamhouse.orchestrator.approval_text import waiting_texts
+from streamhouse.orchestrator.approval_text import lost_texts, waiting_texts
 from streamhouse.orchestrator.engine_command import engine_command
 from streamhouse.orchestrator.flow_end import TaskEnd, failure
 from streamhouse.orchestrator.state_store import existing_state
 from streamhouse.state.store import StateStore
 
-SOMETHING_CHANGES, APPROVAL_IS_OPEN, ROWS_ARE_OVERDUE = 10, 11, 12
+TABLES_ARE_LOST, SOMETHING_CHANGES, APPROVAL_IS_OPEN, ROWS_ARE_OVERDUE = 6, 10, 11, 12
 """Exit codes of the engine's command that are answers."""
 
 _GRACE_S = 15.0
@@ -178,12 +178,16 @@ class AutopilotOperator(ProjectOperator):
         """Do the round, and tell what it decided.
 
         Raises:
+            AirflowFailException: something is lost.
             AirflowSkipException: nothing was decided.
         """
         self.state().close()
-        decided = self.engine("autopilot", "round").get("decisions", [])
+        document = self.engine("autopilot", "round", fine=(TABLES_ARE_LOST,))
+        decided = document.get("decisions", [])
         for one in decided:
             self.log.info("%(flow)s: %(state)s (%(id)s): %(remedy)s; %(text)s; %(reason)s", one)
+        if lost := lost_texts(document):
+            raise AirflowFailException("\n".join(lost))
         if not decided:
             raise AirflowSkipException("nothing new")
         return [f"{one['flow']}: {one['state']}: {one['remedy']}" for one in decided]
@@ -199,9 +203,14 @@ class LookOperator(ProjectOperator):
     ui_color = "#f3e3d8"
 
     def work(self, context: Any) -> list[dict[str, Any]]:  # noqa: ARG002  Airflow's signature
-        """Look, tell what was found, and list the questions that wait."""
+        """Look, tell what was found, and list the questions that wait.
+
+        What is lost is an error in the log and no failure: the questions of other flows must reach their people.
+        """
         self.state().close()
-        document = self.engine("trigger", "--once", fine=(SOMETHING_CHANGES, APPROVAL_IS_OPEN))
+        document = self.engine("trigger", "--once", fine=(TABLES_ARE_LOST, SOMETHING_CHANGES, APPROVAL_IS_OPEN))
+        for text in lost_texts(document):
+            self.log.log(ERROR, "%s", text)
         for flow in document.get("flows", []):
             self._tell(flow)
         with self.state() as state:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Frozen
@@ -15,6 +16,9 @@ from streamhouse.project.cache.models import packed, unpacked
 from streamhouse.project.cache.results import Cache
 from streamhouse.project.project import Project
 from streamhouse.registry.files import text_hash
+
+if TYPE_CHECKING:
+    from streamhouse.state.plans import Unreadable
 
 _SETTLED_NS = 2_000_000_000  # the coarsest clock of a file system; a younger file may change and keep its time
 
@@ -74,12 +78,16 @@ class AppliedState:
         return {flow: one.plan for flow, one in self.flows.items()}
 
 
-def applied_state(project: Project, compiled: Mapping[str, FlowPlan]) -> AppliedState:
+def applied_state(
+    project: Project, compiled: Mapping[str, FlowPlan], unreadable: "Unreadable | None" = None
+) -> AppliedState:
     """What is applied and written; nothing is created where nothing was.
 
     Args:
         project: Its state store is read.
         compiled: Plans that are at hand: where one was applied as it is, it is not read again.
+        unreadable: Gets flow → error of each plan that cannot be read, which the result lacks; None: the first such
+            error is raised.
 
     Raises:
         StoreUnavailableError, StateConflictError: as `StateStore` does.
@@ -92,8 +100,8 @@ def applied_state(project: Project, compiled: Mapping[str, FlowPlan]) -> Applied
         if cached_state is not None:
             flows = {flow: _parsed(one, compiled.get(flow)) for flow, one in cached_state.flows.items()}
             return AppliedState(flows, cached_state.rows, cached_state.tables, cached_state.columns)
-        found = _read(project)
-        if key is not None and traces == _traces(project.state_url):  # nobody wrote meanwhile
+        found = _read(project, unreadable)
+        if not unreadable and key is not None and traces == _traces(project.state_url):  # nobody wrote meanwhile
             plans = {flow: _cached_plan(one) for flow, one in found.flows.items()}
             columns = {flow: {t: tuple(c) for t, c in ever.items()} for flow, ever in found.columns.items()}
             kept = CachedApplied(flows=plans, rows=dict(found.rows), tables=found.tables, columns=columns)
@@ -101,18 +109,18 @@ def applied_state(project: Project, compiled: Mapping[str, FlowPlan]) -> Applied
         return found
 
 
-def _read(project: Project) -> AppliedState:
+def _read(project: Project, unreadable: "Unreadable | None") -> AppliedState:
     state = project.existing_state()
     if state is None:
         return AppliedState()
     with state:
         texts = {
             flow: {name: text_hash(text) for name, text in one.files.items()}
-            for flow, one in state.definitions.applied().items()
+            for flow, one in state.definitions.applied(unreadable).items()
         }
         flows = {
             flow: AppliedPlan(revision, plan, state.history(flow)[0].applied_at, texts.get(flow, {}))
-            for flow, (revision, plan) in state.plans().items()
+            for flow, (revision, plan) in state.plans(unreadable).items()
         }
         columns = {
             flow: {table: tuple(sorted(names)) for table, names in state.tables.columns_ever(flow).items()}

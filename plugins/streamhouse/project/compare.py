@@ -19,6 +19,7 @@ from streamhouse.project.project import Project
 from streamhouse.registry.files import DefinitionFile, DefinitionFiles
 
 if TYPE_CHECKING:
+    from streamhouse.state.plans import Unreadable
     from streamhouse.state.store import StateStore
 
 Choices = Mapping[str, Outcome]
@@ -157,7 +158,12 @@ class Applied:
 
 
 def compare_project(
-    project: Project, flow: str | None = None, *, processes: int = 1, files: DefinitionFiles | None = None
+    project: Project,
+    flow: str | None = None,
+    *,
+    processes: int = 1,
+    files: DefinitionFiles | None = None,
+    unreadable: "Unreadable | None" = None,
 ) -> list[PlanComparison]:
     """What applying the files of a project would do, flow by flow; no state store is created.
 
@@ -166,17 +172,23 @@ def compare_project(
         flow: Look at this one alone; others need not be sound then, as far as it reads nothing from them.
         processes: As for `check_project`.
         files: In place of those of the project, such as these with a proposal's in them.
+        unreadable: Gets flow → error of each applied plan that cannot be read; such a flow is not compared, and others
+            are compared with what its files say. None: the first such error is raised.
 
     Raises:
         UnknownFlowError: no file defines the flow.
         DefinitionError, DefinitionErrors: a file is wrong.
     """
-    looked = desired(project, processes=processes, files=files) if flow is None else desired_flow(project, flow, files)
+    if flow is None:
+        looked = desired(project, processes=processes, files=files, unreadable=unreadable)
+    else:
+        looked = desired_flow(project, flow, files, unreadable)
     applied, budget = Applied.found(looked.applied), project.settings.rebuild_budget
     flows = applied.flows_with(looked.plans)
     found = [
         replace(compare(plan, applied, looked.plans, budget=budget, flows=flows), files=looked.files)
         for plan in looked.plans.values()
+        if plan.flow not in (unreadable or {})
     ]
     others = _other_rules(project, looked, [one.plan.flow for one in found if not one.differs])
     return [replace(one, rules=True) if one.plan.flow in others else one for one in found]
@@ -195,7 +207,7 @@ def _other_rules(project: Project, looked: Desired, flows: Collection[str]) -> f
     if state is None:
         return frozenset()
     with state:
-        definitions = state.definitions.applied()
+        definitions = state.definitions.applied({})
     return frozenset(
         flow
         for flow, names in edited.items()

@@ -75,7 +75,7 @@ def _new_sources(project: Project, plans: Mapping[str, FlowPlan]) -> Iterator[tu
     running: dict[tuple[str, str], list[object]] = {}
     if state is not None:
         with state:
-            for flow, (_, plan) in state.plans().items():
+            for flow, (_, plan) in state.plans({}).items():  # a plan that cannot be read has no source that is known
                 for source in plan.sources:
                     running[flow, source.name] = [source.options.get(name) for name in _CONTRACT]
     yield from (place for place, contract in wanted.items() if running.get(place) != contract)

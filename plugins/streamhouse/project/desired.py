@@ -18,6 +18,7 @@ from streamhouse.registry.files import DefinitionFiles, read_files
 
 if TYPE_CHECKING:
     from streamhouse.registry import Registry
+    from streamhouse.state.plans import Unreadable
 
 
 @dataclass(frozen=True)
@@ -34,13 +35,20 @@ class Desired:
     files: DefinitionFiles
 
 
-def desired(project: Project, *, processes: int = 1, files: DefinitionFiles | None = None) -> Desired:
+def desired(
+    project: Project,
+    *,
+    processes: int = 1,
+    files: DefinitionFiles | None = None,
+    unreadable: "Unreadable | None" = None,
+) -> Desired:
     """What the files of all flows say.
 
     Args:
         project: Its state store is read.
         processes: As for `check_project`.
         files: In place of those of the project, such as these with a proposal's in them.
+        unreadable: As for `applied_state`.
 
     Raises:
         DefinitionErrors: a file is wrong.
@@ -49,7 +57,7 @@ def desired(project: Project, *, processes: int = 1, files: DefinitionFiles | No
     checked = check_project(project, files=files, processes=processes)
     if checked.errors:
         raise DefinitionErrors(checked.errors)
-    applied = applied_state(project, checked.plans)
+    applied = applied_state(project, checked.plans, unreadable)
     running = applied.plans
     if _sees_more(checked.plans, running):
         from streamhouse.project.known_inputs import KnownInputs
@@ -57,7 +65,7 @@ def desired(project: Project, *, processes: int = 1, files: DefinitionFiles | No
         checked = check_project(project, known_inputs=KnownInputs(running), files=files)
         if checked.errors:
             raise DefinitionErrors(checked.errors)
-        applied = applied_state(project, checked.plans)
+        applied = applied_state(project, checked.plans, unreadable)
     _refuse_broken_contracts(project, checked.plans, files)
     return Desired(checked.plans, applied, files)
 
@@ -71,7 +79,9 @@ def desired_plans(project: Project) -> dict[str, FlowPlan]:
     return dict(desired(project).plans)
 
 
-def desired_flow(project: Project, flow: str, files: DefinitionFiles | None = None) -> Desired:
+def desired_flow(
+    project: Project, flow: str, files: DefinitionFiles | None = None, unreadable: "Unreadable | None" = None
+) -> Desired:
     """As `desired`, with the plan of one flow only; the applied state is that of all flows.
 
     Raises:
@@ -81,10 +91,10 @@ def desired_flow(project: Project, flow: str, files: DefinitionFiles | None = No
     """
     files = files or read_files(project.root)
     of_files = compile_one(project, flow, files)
-    applied = applied_state(project, {flow: of_files})
+    applied = applied_state(project, {flow: of_files}, unreadable)
     plan = over_what_runs(project, of_files, applied.plans, lambda: load_registry(project, files))
     if plan is not of_files:
-        applied = applied_state(project, {flow: plan})
+        applied = applied_state(project, {flow: plan}, unreadable)
     _refuse_broken_contracts(project, {flow: plan}, files)
     return Desired({flow: plan}, applied, files)
 

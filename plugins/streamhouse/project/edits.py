@@ -5,6 +5,7 @@ its files are what it is to become when somebody says so: `streamhouse apply`, o
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from streamhouse.errors import (
     DefinitionError,
@@ -22,6 +23,9 @@ from streamhouse.project.compare import PlanComparison, compare_project
 from streamhouse.project.project import Project
 from streamhouse.project.settings import AutoApply
 from streamhouse.registry.files import text_hash
+
+if TYPE_CHECKING:
+    from streamhouse.state.plans import Unreadable
 
 _SAFE = frozenset({Outcome.NO_OP, Outcome.SWAP})
 
@@ -81,9 +85,9 @@ def to_run(project: Project, flow: str) -> ToRun:
     return ToRun(compared.plan, is_applied=False, definition=compared.definition(project))
 
 
-def _standing(project: Project, plan: FlowPlan, takes: AutoApply) -> ToRun:
+def _standing(project: Project, plan: FlowPlan, takes: AutoApply, unreadable: "Unreadable | None" = None) -> ToRun:
     try:
-        [compared] = compare_project(project, plan.flow)
+        [compared] = compare_project(project, plan.flow, unreadable=unreadable)
     except StoreError:  # the state store is away: that says nothing of files
         raise
     except StreamhouseError as error:
@@ -113,22 +117,26 @@ def edit_of(compared: PlanComparison) -> Edit | None:
     return Edit(flow, found.outcome, f"{found.outcome} ({what})", compared.fingerprint)
 
 
-def edits(project: Project) -> dict[str, Edit]:
+def edits(project: Project, unreadable: "Unreadable | None" = None) -> dict[str, Edit]:
     """Flow → how its files differ from what is applied; of flows that were applied and whose files say something else.
 
     A file that is wrong hides no other flow's edit.
 
+    Args:
+        project: Its files, and its state store, are read.
+        unreadable: As for `compare_project`.
+
     Raises:
         StoreUnavailableError, StateConflictError: as `StateStore` does.
     """
-    applied = applied_state(project, {}).flows
+    applied = applied_state(project, {}, unreadable).flows
     if not applied:
         return {}
     found: dict[str, Edit | None] = {}
     try:
-        found = {one.plan.flow: edit_of(one) for one in compare_project(project)}
+        found = {one.plan.flow: edit_of(one) for one in compare_project(project, unreadable=unreadable)}
     except (DefinitionError, DefinitionErrors, EnvironmentProblem):
-        found = {flow: _standing(project, one.plan, AutoApply.OFF).edit for flow, one in applied.items()}
+        found = {flow: _standing(project, one.plan, AutoApply.OFF, unreadable).edit for flow, one in applied.items()}
     found |= {flow: _removal(flow) for flow in applied.keys() - found.keys()}
     return {flow: edit for flow, edit in sorted(found.items()) if edit is not None and flow in applied}
 

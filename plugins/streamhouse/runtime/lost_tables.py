@@ -4,7 +4,7 @@ The same rules decide as where a flow runs (`engine/observed.py`), over those ti
 """
 
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
@@ -206,8 +206,10 @@ class _Look:
         return [*named, LostTables(flow, LossKind.UNREADABLE, None, (), text, last.code, last.hint or "")]
 
     def _unreadable(self, one: UnreadableTable) -> LostTables:
-        names = (table_name(one.table),)
-        return LostTables(self.plan.flow, LossKind.UNREADABLE, one.tier, names, one.text, one.code, one.hint)
+        flow, names = self.plan.flow, (table_name(one.table),)
+        is_first = any(table.name == one.table and table.tiers.target is one.tier for table in self.plan.readable)
+        typed = one.hint_for(self.project, flow, is_first=is_first)
+        return LostTables(flow, LossKind.UNREADABLE, one.tier, names, one.text, one.code, typed)
 
     def _found(self, stores: Mapping[Tier, Store]) -> list[LostTables]:
         found = list(self._sure(stores))
@@ -256,6 +258,31 @@ class _Look:
                     )
                 typed = hint(plan.flow, LossVerdict.LEAVE)
                 yield LostTables(plan.flow, LossKind.STATE, None, (), what, StateConflictError.code, typed)
+
+
+@contextmanager
+def naming_damage(project: Project, state: "StateStore", plans: Mapping[str, FlowPlan]) -> Iterator[None]:
+    """Let an error of a store name the tables that cannot be read, with what to type.
+
+    Args:
+        project: Whose.
+        state: Its state store.
+        plans: Flow → its plan, as the files have it, of those that matter.
+
+    Raises:
+        StoreError: tables cannot be read; or as it was raised in the block, where each table can be.
+    """
+    try:
+        yield
+    except StoreError as error:
+        seen = lost_tables(project, state, plans).of(set(plans))
+        found: dict[object, LostTables] = {}
+        for one in (one for one in seen.lost if one.kind is LossKind.UNREADABLE and one.tables):
+            found.setdefault((one.tier, one.tables), one)  # flows that read it name it, too
+        if not found:
+            raise
+        texts, hints = ("; ".join(words) for words in zip(*((f.text, f.hint) for f in found.values()), strict=True))
+        raise StoreError(texts, hint=hints) from error
 
 
 def _has_data(project: Project) -> bool:

@@ -1,5 +1,6 @@
 """Tables of a flow that are there, and of which a store cannot say what they have: a file is damaged, for example."""
 
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import cast
@@ -9,9 +10,12 @@ from streamhouse.errors import LoginRefusedError, StateConflictError, StoreError
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.table import Table
 from streamhouse.model.types import Tier
+from streamhouse.project.project import Project
+from streamhouse.runtime.serving import serving
 from streamhouse.stores.base import LakeStore, NeedsSparkError, Store, UnknownFormError
 from streamhouse.stores.mark import again
 
+_AWAY = "bring the file back from a copy; without one, move the table away and fill it again: {0}; {1}"
 _ODD = "see what Spark says of it: streamhouse query 'SELECT count(*) FROM {0}' --engine spark"
 
 
@@ -51,6 +55,22 @@ class UnreadableTable:
         if isinstance(self.error, NeedsSparkError):
             return _ODD.format(self.table)
         return self.error.hint or ""
+
+    def hint_for(self, project: Project, flow: str, *, is_first: bool) -> str:
+        """What to type, with the folder and the flow, where the table is one in a folder and a file of it is damaged.
+
+        Args:
+            project: Whose table it is.
+            flow: Writes the table.
+            is_first: Whether this is the first tier of the table, and no copy.
+        """
+        links = serving(project, self.tier)
+        if links is None or type(self.error) is not StoreError:
+            return self.hint
+        away = project.state_dir / f"{self.table}.{self.tier}.damaged"
+        moved = shlex.join(["mv", str(links.place(self.table)), str(away)])
+        option = " --from-sources" if is_first else ""
+        return _AWAY.format(moved, f"streamhouse restore {flow}{option}")
 
 
 def says_nothing(error: StoreError | StateConflictError | NeedsSparkError) -> bool:

@@ -20,10 +20,14 @@ class Definitions:
         """Touches nothing yet."""
         self._database = database
 
-    def applied(self) -> dict[str, Definition]:
-        """Flow → the files that its plan applied last follows from, of flows of which they are known."""
+    def applied(self, unreadable: plans.Unreadable | None = None) -> dict[str, Definition]:
+        """Flow → the files that its plan applied last follows from, of flows of which they are known.
+
+        Args:
+            unreadable: As of `plans.newest_of_all`.
+        """
         with self._database.read() as connection:
-            return all_applied(connection)
+            return all_applied(connection, unreadable)
 
     def of(self, flow: str, fingerprint: str) -> Definition | None:
         """What a plan of a flow follows from; None: it is not known."""
@@ -63,9 +67,10 @@ def _of(connection: Connection, flow: str, fingerprint: str) -> Definition | Non
         return Definition.model_validate_json(body) if body is not None else None
 
 
-def all_applied(connection: Connection) -> dict[str, Definition]:
-    """Flow → what its plan that was applied last follows from, of those of which it is known."""
-    found = {flow: of_plan(connection, plan) for flow, (_, plan) in plans.newest_of_all(connection).items()}
+def all_applied(connection: Connection, unreadable: plans.Unreadable | None = None) -> dict[str, Definition]:
+    """Flow → what its plan that was applied last follows from; arguments and errors as of `plans.newest_of_all`."""
+    applied = plans.newest_of_all(connection, unreadable)
+    found = {flow: of_plan(connection, plan) for flow, (_, plan) in applied.items()}
     return {flow: one for flow, one in found.items() if one is not None}
 
 

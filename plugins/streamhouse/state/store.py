@@ -125,10 +125,10 @@ class StateStore:
         with self._database.read() as connection:
             return plans.newest(connection, flow)
 
-    def plans(self) -> dict[str, tuple[int, FlowPlan]]:
-        """Flow → the revision and the plan applied last, by name."""
+    def plans(self, unreadable: Unreadable | None = None) -> dict[str, tuple[int, FlowPlan]]:
+        """Flow → the revision and the plan applied last, by name; `unreadable` as of `plans.newest_of_all`."""
         with self._database.read() as connection:
-            return plans.newest_of_all(connection)
+            return plans.newest_of_all(connection, unreadable)
 
     def history(self, flow: str) -> list[PlanRevision]:
         """Every revision of a flow, oldest first."""

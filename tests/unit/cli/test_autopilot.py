@@ -56,7 +56,8 @@ def test_where_no_flow_ever_ran(tmp_path, monkeypatch, capsys):
     assert printed(capsys, "log") == (0, "no decisions yet; to look now: streamhouse autopilot suggest\n")
     assert document(capsys, "auto", "--once") == (
         0,
-        {"mode": "auto", "flows": [], "proposals": [], "decisions": [], "unseen": {}, "failed": {}},
+        {"mode": "auto", "flows": [], "proposals": [], "decisions": [], "unseen": {}, "failed": {}}
+        | {"lost": [], "not_looked_at": {}},
     )
     assert not (tmp_path / ".streamhouse" / "state.db").exists()
 

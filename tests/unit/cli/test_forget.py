@@ -65,5 +65,14 @@ def test_the_report_has_each_tier_and_ends_with_what_is_left(tmp_path, capsys, m
     assert lines[-1].startswith(last)
 
 
+def test_what_was_not_looked_at_is_no_proof(tmp_path, capsys, monkeypatch):
+    done = Forgotten((FOUND,), (), (), unchecked=("the warm tier is no folder",))
+    monkeypatch.setattr("streamhouse.jobs.forget.forget", lambda *_, **__: done)
+    assert forget(make_shop(tmp_path), "--key", "id=1", "--yes") == 0
+    *_, unchecked, last = capsys.readouterr().out.splitlines()
+    assert unchecked == "not looked at: the warm tier is no folder"
+    assert last.startswith("of all that was looked at, no tier")
+
+
 def test_the_columns_of_a_key_are_read_in_their_order():
     assert module._keys(("b=1", "a=x=y")) == {"b": ("1",), "a": ("x=y",)}

@@ -1,9 +1,13 @@
 import json
+import re
+import sqlite3
+from contextlib import closing
 
 import pytest
 
 from streamhouse.cli.init import write_project
 from streamhouse.cli.main import main
+from streamhouse.model.plan import fingerprint_of
 from streamhouse.project.check import check_project
 from streamhouse.project.project import Project
 
@@ -195,3 +199,68 @@ def test_an_action_of_many_flows_opens_the_state_store_once_and_is_looked_at_onc
         counts.append((len(opened), len(parsed)))
     assert counts[0] == counts[1]
     assert counts[0][1] == 1
+
+
+@pytest.fixture
+def of_another_version(project, apply):
+    """Two flows that run; the plan of `orders` was recorded by another version."""
+    apply()
+    flow = (project.root / "flows" / "orders.yaml").read_text()
+    other = flow.replace("flow: orders", "flow: others").replace("ods.orders", "ods.others")
+    other = re.sub(r"(dw[ds]|ads)\.(\w+)", r"\1.other_\2", other)
+    (project.root / "flows" / "others.yaml").write_text(other)
+    plan = check_project(project).plans["others"]
+    with project.state() as state:
+        state.save_plan(plan)
+    body = '{"flow": 1}'
+    with closing(sqlite3.connect(project.state_dir / "state.db")) as connection, connection:
+        update = "UPDATE streamhouse_plan SET body = ?, fingerprint = ? WHERE flow = 'orders'"
+        connection.execute(update, (body, fingerprint_of(body)))
+    return "orders: SH504 revision 1 of flow 'orders' was recorded by another version of Streamhouse; finish the run"
+
+
+def told(capsys, *words):
+    capsys.readouterr()
+    return main(list(words)), " ".join(capsys.readouterr().out.split())
+
+
+def test_a_plan_of_another_version_hides_no_other_flow(project, of_another_version, capsys):
+    code, text = told(capsys, "plan")
+    assert (code, text.count(of_another_version)) == (6, 1)
+    assert "others: nothing to apply (revision 1)" in text
+    assert "orders: never applied" not in text
+    assert told(capsys, "plan", "orders") == (
+        6,
+        text.split("move the state store away")[0] + "move the state store away",
+    )
+    code, text = told(capsys, "plan", "others")
+    assert (code, "another version" in text) == (0, False)
+    change(project.root / "flows" / "others.yaml", "description: Order", "description: All order")
+    assert told(capsys, "plan", "others")[0] == 0
+    assert main(["apply", "others", "--yes"]) == 6
+
+
+def test_a_plan_of_another_version_in_json(of_another_version, capsys):
+    capsys.readouterr()
+    assert main(["plan", "--json"]) == 6
+    documents = {one["flow"]: one for one in json.loads(capsys.readouterr().out)["flows"]}
+    assert documents["others"]["changes"] is False
+    assert documents["others"]["lost"] == []
+    unknown = documents["orders"]
+    assert (unknown["changes"], unknown["outcome"], "applied" in unknown) == (None, None, False)
+    assert [(one["kind"], one["code"]) for one in unknown["lost"]] == [("state store", "SH504")]
+    assert unknown["not_looked_at"] == {}
+
+
+def test_a_plan_of_another_version_beside_an_environment(of_another_version, capsys):
+    code, text = told(capsys, "plan", "--env", "dev")
+    assert (code, of_another_version in text) == (6, True)
+    assert "others: has not run" in text
+
+
+def test_an_edit_beside_a_plan_of_another_version_is_shown_by_status(project, of_another_version, capsys):
+    change(project.root / "flows" / "others.yaml", "description: Order", "description: All order")
+    code, text = told(capsys, "status")
+    assert (code, of_another_version in text) == (6, True)
+    assert "others: an edit waits: text that changes no row" in text
+    assert "edits of files were not looked at: SH504 revision 1" in text

@@ -61,6 +61,16 @@ def test_an_error_reads_as_the_command_prints_it():
     assert failed.value.exit_status == 3
 
 
+def test_an_exit_code_that_is_an_answer_comes_with_the_answer():
+    code = "import sys; print('{\"lost\": [1]}'); sys.exit(6)"
+    assert python(code).call([], fine=(6,)) == {"lost": [1]}
+    error = {"code": "SH504", "message": "the state store is damaged"}
+    with pytest.raises(EngineCallError, match="SH504 the state store is damaged"):
+        python(f"import sys; print({json.dumps({'error': error})!r}); sys.exit(6)").call([], fine=(6,))
+    with pytest.raises(EngineCallError, match="it ended with 6"):
+        python("import os; os._exit(6)").call([], fine=(6,))
+
+
 def test_a_command_that_breaks_without_a_document_gives_its_last_lines():
     with pytest.raises(EngineCallError, match="ModuleNotFoundError: No module named 'nope'"):
         python("import nope").call([])

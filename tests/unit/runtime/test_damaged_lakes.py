@@ -3,6 +3,7 @@
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
@@ -10,12 +11,14 @@ import pytest
 from streamhouse.cli.main import main
 from streamhouse.engine.note import Note
 from streamhouse.engine.traces import writer_of
-from streamhouse.errors import StoreError, StoreUnavailableError
+from streamhouse.errors import StateConflictError, StoreError, StoreUnavailableError
 from streamhouse.model.types import Tier
+from streamhouse.orchestrator.approval_text import lost_texts
 from streamhouse.project.desired import desired_plans
 from streamhouse.project.project import Project
-from streamhouse.runtime.lost_tables import LossKind, lost_tables
+from streamhouse.runtime.lost_tables import LossKind, LostTables, SeenLosses, lost_tables, naming_damage
 from streamhouse.runtime.owner import this_owner
+from streamhouse.runtime.unreadable_tables import UnreadableTable
 from streamhouse.state.records import EpochRecord
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import EPOCH, WRITER, Changes, WriteContext
@@ -136,7 +139,10 @@ def test_a_table_that_cannot_be_read_counts_as_missing(project, how):
         assert told(found) == [(flow, LossKind.UNREADABLE, *place)], kind
         assert (found.unseen, found.lost[0].code) == ({}, "SH400"), kind
         assert str(files[kind]) in found.lost[0].text
-        assert "restore" in found.lost[0].hint
+        folder = str(files[kind].parents[1])
+        away = f"{project.state_dir}/{place[1]}.{place[0]}.damaged"
+        remedy = f"move the table away and fill it again: mv {folder} {away}; streamhouse restore {flow} --from-sources"
+        assert found.lost[0].hint.endswith(remedy)
     for kind in ("cold/ods/cold/metadata/version-hint.text", "warm/ods.db/warm/snapshot/LATEST"):
         with damaged(files[kind], how):
             assert told(looked(project)) == [], "others say the same"
@@ -173,6 +179,37 @@ def test_a_file_that_is_there_again_at_the_second_look_is_no_loss(project, monke
     assert told(looked(project)) == []
 
 
+def test_an_error_of_a_store_names_the_damaged_tables_with_what_to_type(project):
+    plans = {flow: plan for flow, plan in desired_plans(project).items() if flow == "f"}
+    schema = next(Path(project.warm).rglob("schema-0"))
+    with project.state() as state:
+        with pytest.raises(StoreError, match=r"^SH400 it fails$"), naming_damage(project, state, plans):
+            raise StoreError("it fails")
+        with damaged(schema, "cut"):
+            [lost] = lost_tables(project, state).lost
+            with pytest.raises(StoreError) as named, naming_damage(project, state, plans):
+                raise StoreError("it fails")
+    assert (named.value.message, named.value.hint) == (lost.text, lost.hint)
+
+
+def test_a_damaged_table_is_named_once_though_several_flows_read_it(project, monkeypatch):
+    losses = [
+        LostTables(flow, LossKind.UNREADABLE, Tier.WARM, ("ods.warm",), "it is damaged", "SH400", f"restore {flow}")
+        for flow in ("f", "g")
+    ]
+    monkeypatch.setattr("streamhouse.runtime.lost_tables.lost_tables", lambda *_: SeenLosses(losses))
+    with pytest.raises(StoreError) as named, naming_damage(project, None, {"f": None, "g": None}):
+        raise StoreError("it fails")
+    assert (named.value.message, named.value.hint) == ("it is damaged", "restore f")
+
+
+def test_a_copy_that_cannot_be_read_is_filled_from_its_first_tier(project):
+    one = UnreadableTable("ods.warm__v2", Tier.WARM, StoreError("ods.warm is damaged", hint="?"))
+    assert one.hint_for(project, "f", is_first=False).endswith("/ods.warm__v2.warm.damaged; streamhouse restore f")
+    refused = UnreadableTable("ods.warm", Tier.WARM, StateConflictError("it is another one", hint="wait"))
+    assert refused.hint_for(project, "f", is_first=True) == "wait"
+
+
 def test_what_fails_for_no_table_alone_is_a_loss_without_tables(project, monkeypatch):
     def failing(*_):
         raise StoreError("it fails", hint="mend it")
@@ -197,3 +234,96 @@ def test_plan_and_status_end_with_6(project, monkeypatch, capsys):
         lost = [one["lost"] for one in json.loads(capsys.readouterr().out)["flows"]]
         assert [(one["kind"], one["tier"], one["tables"]) for one in lost[0]] == [("unreadable", "warm", ["ods.warm"])]
         assert lost[1] == []
+
+
+LOOKS = [["trigger", "--once"], ["autopilot", "suggest"], ["autopilot", "auto", "--once"], ["autopilot", "round"]]
+
+
+@pytest.mark.parametrize("words", LOOKS, ids=" ".join)
+def test_every_look_names_what_status_names_and_ends_with_6(project, monkeypatch, capsys, words):
+    monkeypatch.chdir(project.root)
+    monkeypatch.delenv("STREAMHOUSE_STATE", raising=False)
+    (project.root / "streamhouse.yaml").write_text("autopilot: {mode: suggest}\n")
+    assert main(words) == 0
+    assert "SH400" not in capsys.readouterr().out
+    assert main([*words, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["lost"] == []
+    file = next(Path(project.warm).rglob("schema-0"))
+    with damaged(file, "cut"):
+        assert main(["status"]) == 6
+        named = capsys.readouterr().out.split("\n  ")[0].splitlines()[0]
+        assert named.startswith("f: SH400 ods.warm in the warm tier is damaged")
+        assert main(words) == 6
+        assert named in capsys.readouterr().out
+        assert main([*words, "--json"]) == 6
+        document = json.loads(capsys.readouterr().out)
+        assert [(one["flow"], one["kind"], one["tables"]) for one in document["lost"]] == [
+            ("f", "unreadable", ["ods.warm"])
+        ]
+        assert document["not_looked_at"] == {}
+        [text] = lost_texts(document)
+        assert " ".join(text.split()).startswith(" ".join(named.split()))
+        if words[-1] not in ("auto", "round"):
+            assert main([*words, "g"]) == 0, "of another flow nothing is lost"
+
+
+@pytest.mark.parametrize("words", LOOKS, ids=" ".join)
+def test_every_look_says_which_tier_does_not_answer_and_ends_with_0(project, monkeypatch, capsys, words):
+    def away(*_):
+        raise StoreUnavailableError("it is away")
+
+    monkeypatch.chdir(project.root)
+    monkeypatch.setattr(PaimonReader, "end", away)
+    for command in (["status"], words):
+        assert main(command) == 0
+        assert "the warm tier was not looked at for lost rows: SH401 it is away" in capsys.readouterr().out
+    assert main([*words, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["not_looked_at"] == {"warm": "SH401 it is away"}
+
+
+def test_a_round_of_an_autopilot_that_is_off_looks_at_nothing(project, monkeypatch, capsys):
+    monkeypatch.chdir(project.root)
+    (project.root / "streamhouse.yaml").write_text("autopilot: {mode: 'off'}\n")
+    with damaged(next(Path(project.warm).rglob("schema-0")), "cut"):
+        assert main(["autopilot", "round"]) == 0
+    assert "SH400" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("words", LOOKS[:3], ids=" ".join)
+def test_a_look_without_the_state_store_names_it(project, monkeypatch, capsys, words):
+    monkeypatch.chdir(project.root)
+    monkeypatch.setenv("STREAMHOUSE_STATE", f"sqlite:///{project.root}/none.db")
+    assert main(["status"]) == main(words) == 6
+    told = capsys.readouterr().out
+    assert told.count("it was lost") >= 2
+    assert "no flow ever ran" not in told
+
+
+@pytest.fixture
+def beats(project, monkeypatch, capsys):
+    """Gives what is printed between two looks of a command that goes on: whole, damaged twice, whole twice."""
+    monkeypatch.chdir(project.root)
+    file, printed = next(Path(project.warm).rglob("schema-0")), []
+    whole = file.read_bytes()
+
+    def rest(_=None):
+        printed.append(capsys.readouterr().out)
+        file.write_bytes(b"" if len(printed) in (1, 2) else whole)
+        if len(printed) == 5:
+            raise KeyboardInterrupt
+
+    def rounds(*_):
+        while True:
+            yield
+            rest()
+
+    monkeypatch.setattr("streamhouse.cli.trigger.time", SimpleNamespace(sleep=rest))
+    monkeypatch.setattr("streamhouse.jobs.rounds.rounds", rounds)
+    yield printed
+    file.write_bytes(whole)
+
+
+@pytest.mark.parametrize("words", [["trigger"], ["autopilot", "auto"]], ids=" ".join)
+def test_a_command_that_goes_on_names_a_loss_once(beats, words):
+    assert main(words) == 130
+    assert [text.count("SH400 ods.warm in the warm tier is damaged") for text in beats] == [0, 1, 0, 0, 0]
