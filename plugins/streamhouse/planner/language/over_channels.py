@@ -6,8 +6,7 @@ from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.numbers import read_number
 from streamhouse.planner.language.tokens import Token, stem
-
-_ARTICLES = frozenset({"the", "our", "a", "an"})
+from streamhouse.planner.language.words import ARTICLES
 
 
 def with_channels(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
@@ -17,7 +16,7 @@ def with_channels(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, .
         if token.word != "over" or token.kind != "word":
             continue
         behind = at + 1
-        while behind < len(tokens) - 1 and tokens[behind].word in _ARTICLES:
+        while behind < len(tokens) - 1 and tokens[behind].word in ARTICLES:
             behind += 1
         if read_number(tokens, behind) is not None:
             continue

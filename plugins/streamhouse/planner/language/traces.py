@@ -16,6 +16,7 @@ from streamhouse.planner.language.tokens import singular, stem, stems
 from streamhouse.planner.language.units import unit_of
 from streamhouse.planner.language.words import (
     ADVERB_GRAINS,
+    ARTICLES,
     GRAINS,
     LIGHT_STEMS,
     MONTHS,
@@ -318,7 +319,7 @@ def _moved(words: list[str], at: int, answer: RequestParts) -> bool:
 
 def _by_way(words: list[str], at: int, answer: RequestParts) -> bool:
     """As in "booked over the phone": no number follows, and a value restricts the rows."""
-    behind = next((word for word in words[at + 1 :] if word not in {"the", "our", "a", "an"}), "")
+    behind = next((word for word in words[at + 1 :] if word not in ARTICLES), "")
     chosen = any(isinstance(one, Condition) and one.operator in {"=", "in"} for one in answer.filters)
     return bool(behind) and not behind[0].isdigit() and chosen
 
