@@ -125,7 +125,7 @@ _EACH = [
         ),
     ),
 ]
-_PATTERNS = [(re.compile(pattern, re.IGNORECASE), trouble) for pattern, trouble in _EACH]
+_PATTERNS = [(re.compile(pattern, re.IGNORECASE | re.ASCII), trouble) for pattern, trouble in _EACH]
 
 
 def trouble_of(said: str) -> DatabaseTrouble | None:
