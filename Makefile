@@ -52,12 +52,12 @@ test: $(STAMP) $(AIRFLOW_STAMP) ## Each promise on real Fluss, Spark, Paimon, Ic
 	@$(MAKE) $(BESIDE) types lint $(UNIT)
 	$(BIN)/pytest $(SERVERS) --level test $(SPREAD)
 
-test-all: $(STAMP) $(AIRFLOW_STAMP) ## As `test`, with each store, policy and kind of table that the deep tests try, and without shortcuts of Spark; about an hour
+test-all: $(STAMP) $(AIRFLOW_STAMP) ## As `test`, with each store, policy and kind of table that the deep tests try, and without shortcuts of Spark; about 50 minutes
 	@$(MAKE) $(BESIDE) types lint $(UNIT)
 	$(BIN)/pytest $(SERVERS) $(SPREAD)
 	$(PUBLIC_WAYS)
 
-check: $(STAMP) ## Format, types, layers, unit tests and doctests; three minutes, no Java
+check: $(STAMP) ## Format, types, layers, unit tests and doctests; two minutes, no Java
 	@$(MAKE) $(BESIDE) types lint $(UNIT) LEVEL="not proof"
 
 types: $(STAMP)
