@@ -16,7 +16,7 @@ from streamhouse.capture.upkeep import JournalUpkeep
 from streamhouse.capture.wanted import noted
 from streamhouse.errors import CaptureFailedError, StreamhouseError, did_you_mean
 from streamhouse.ingest.journal import groups, journal_folder
-from streamhouse.ingest.tables.database_troubles import trouble_of
+from streamhouse.ingest.tables.database_troubles import explained
 from streamhouse.install.jars import CAPTURE_JARS, capture_jars_of_spark, fetch
 from streamhouse.model.connection import Connection
 from streamhouse.project.project import Project
@@ -187,14 +187,10 @@ class _CaptureHost:
             raise stream.failure
         self.database.slot(stream.group, stream.folder)  # whether the database answers at all
         self._failed += 1
-        said, remedy = (
-            error or "the engine ended by itself",
-            "what the engine says: .streamhouse/logs/capture-*.java.log",
-        )
-        if (trouble := trouble_of(said)) is not None:
-            said, remedy = f"{trouble.what}: {said}", f"{trouble.remedy}; {remedy}"
+        said, remedy = explained(error or "the engine ended by itself", "")
         if self._failed >= _TRIES:
-            raise CaptureFailedError(f"connection '{self.database.name}': {said}", hint=remedy)
+            hint = "; ".join(filter(None, [remedy, "what the engine says: .streamhouse/logs/capture-*.java.log"]))
+            raise CaptureFailedError(f"connection '{self.database.name}': {said}", hint=hint)
         self.beating.say(f"starting again, after: {said}")
         self.over.wait(self._patience())
 

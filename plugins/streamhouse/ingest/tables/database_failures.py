@@ -1,7 +1,7 @@
 """What drivers of databases raise, as errors that name the table and its connection."""
 
 from streamhouse.errors import Location, SourceError, StoreUnavailableError
-from streamhouse.ingest.tables.database_troubles import NO_ANSWER, trouble_of
+from streamhouse.ingest.tables.database_troubles import NO_ANSWER, explained, trouble_of
 
 _HIDDEN = "***"
 
@@ -38,12 +38,10 @@ class DatabaseFailures:
 
     def refused(self, error: BaseException) -> SourceError:
         """The database refuses us, or a value cannot be read."""
-        said, hint = (
+        said, hint = explained(
             self._said(error),
             "see what the user of the connection may read; name under 'columns' what to take of each row",
         )
-        if (trouble := trouble_of(said)) is not None:
-            said, hint = f"{trouble.what}: {said}", trouble.remedy
         return SourceError(
             f"{self._name} of connection '{self._connection}' cannot be read: {said}", at=self._at, hint=hint
         )

@@ -136,3 +136,14 @@ def trouble_of(said: str) -> DatabaseTrouble | None:
         'the server has no such database'
     """
     return next((trouble for pattern, trouble in _PATTERNS if pattern.search(said)), None)
+
+
+def explained(said: str, remedy: str) -> tuple[str, str]:
+    """What a driver or an engine says, behind its cause, and the remedy of that; without a known cause as given.
+
+    Example:
+        >>> explained('FATAL:  database "shop" does not exist', "see the log")[0]
+        'the server has no such database: FATAL:  database "shop" does not exist'
+    """
+    trouble = trouble_of(said)
+    return (said, remedy) if trouble is None else (f"{trouble.what}: {said}", trouble.remedy)
