@@ -4,24 +4,22 @@ A base is written whole, then gets its name, then what it replaces goes. Readers
 the process may die between any two of these: the next one removes what was left.
 """
 
-import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
+from typing import Protocol
 
 from streamhouse.capture.fold import FoldedTables, IsRemoved, parts_to_fold
 from streamhouse.capture.readers import JournalReader
+from streamhouse.ingest.event_files import AnyLines
 from streamhouse.ingest.journal import TableJournal
-from streamhouse.ingest.journal_base import BASE, BaseHeader, BasePart, files_of, number_of, numbered_files
+from streamhouse.ingest.journal_base import BaseHeader, BasePart, remove_replaced, write_base
 from streamhouse.ingest.long_values import LongValues
-from streamhouse.install.sync import sync_folder
 
 TAIL = 200
 """Events at which the Flow Trigger looks (`ingest/event_files.py`)."""
 _FOLDING = "folding.db"
-_NEW = ".new"
 
 
 @dataclass(frozen=True)
@@ -37,12 +35,22 @@ class Hold:
     by: str
 
 
-def hold_of(reader: JournalReader, journal: TableJournal, closed: Sequence[str] | None = None) -> Hold | None:
+class SegmentedJournal(Protocol):
+    """The events of a table or of a topic, in segments."""
+
+    def names(self) -> list[str]:
+        """Of the segments that no base replaces, in their order."""
+
+    def lines(self, name: str) -> AnyLines:
+        """The events in a segment."""
+
+
+def hold_of(reader: JournalReader, journal: SegmentedJournal, closed: Sequence[str] | None = None) -> Hold | None:
     """What a reader has yet to read of the segments that no event is added to; None: nothing.
 
     Args:
-        reader: Of the table of the journal.
-        journal: Of the table.
+        reader: Of the journal.
+        journal: What it reads.
         closed: Their names, in their order; None: all but the last.
     """
     for name in journal.names()[:-1] if closed is None else closed:
@@ -52,16 +60,11 @@ def hold_of(reader: JournalReader, journal: TableJournal, closed: Sequence[str] 
     return None
 
 
-def remove_replaced(folder: Path) -> None:
-    """Remove what a base replaces, and one that was not finished."""
-    base = files_of(folder).base
-    for file in (*folder.glob(f"*{BASE}{_NEW}"), *folder.glob(f"{_FOLDING}*")):
+def remove_leftovers(folder: Path) -> None:
+    """Remove what a base replaces, and what a process left that died."""
+    for file in folder.glob(f"{_FOLDING}*"):
         file.unlink()
-    if base is not None:
-        for file in numbered_files(folder):
-            if file != base and number_of(file) <= number_of(base):
-                file.unlink()
-        sync_folder(folder)
+    remove_replaced(folder)
 
 
 class Shortening:
@@ -95,16 +98,13 @@ class Shortening:
         Raises:
             Ending: the process is to end; nothing was replaced.
         """
-        base = self._folder / f"{segments[-1].stem}{BASE}"
-        unfinished = base.with_name(f"{base.name}{_NEW}")
         names = [f"{self._folder.name}/{file.name}" for file in segments]
         with closing(FoldedTables(self._folder / _FOLDING, self._is_over)) as folded:
             self._fold(folded, names)
             parts = {table: self._part(folded, number, table, names) for number, table in enumerate(self._journals)}
-            self._write(unfinished, folded, parts)
-        unfinished.replace(base)
-        sync_folder(self._folder)
-        remove_replaced(self._folder)
+            header = BaseHeader(tables={table: part for table, (part, _) in parts.items()})
+            write_base(self._folder, names[-1], header, self._lines(folded, parts))
+        remove_leftovers(self._folder)
 
     def _fold(self, folded: FoldedTables, names: list[str]) -> None:
         for number, (table, journal) in enumerate(self._journals.items()):
@@ -118,16 +118,29 @@ class Shortening:
         tail = journal.newest(TAIL, names)
         return BasePart(rows=folded.count(number), tail=len(tail), covers=covers), tail
 
-    def _write(self, file: Path, folded: FoldedTables, parts: Mapping[str, tuple[BasePart, list[bytes]]]) -> None:
-        header = BaseHeader(tables={table: part for table, (part, _) in parts.items()})
-        handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(handle, "wb") as output:
-            output.write(header.model_dump_json().encode() + b"\n")
-            for number, (table, (_, tail)) in enumerate(parts.items()):
-                for line in chain(folded.lines(number, LongValues(self._journals[table])), tail):
-                    output.write(line + b"\n")
-            output.flush()
-            os.fsync(handle)
+    def _lines(self, folded: FoldedTables, parts: Mapping[str, tuple[BasePart, list[bytes]]]) -> Iterator[bytes]:
+        for number, (table, (_, tail)) in enumerate(parts.items()):
+            yield from folded.lines(number, LongValues(self._journals[table]))
+            yield from tail
+
+
+def past_all(
+    names: Sequence[str], readers: Iterable[JournalReader], journals: Mapping[str, SegmentedJournal]
+) -> Sequence[str]:
+    """The first of some segments, up to the one that a reader needs.
+
+    Args:
+        names: The oldest of a group that no event is added to, in their order.
+        readers: Of its tables.
+        journals: Table → its journal; what reads another one needs nothing.
+
+    Raises:
+        RowsLostError: a segment is gone.
+    """
+    for reader in readers:
+        hold = hold_of(reader, journals[reader.table], names) if reader.table in journals else None
+        names = names if hold is None else names[: names.index(hold.segment)]
+    return names
 
 
 def droppable(
@@ -144,12 +157,9 @@ def droppable(
     Raises:
         RowsLostError: a segment is gone.
     """
-    free = list(segments[: min(settled, len(segments) - 1)])
-    for reader in readers:
-        names = [f"{file.parent.name}/{file.name}" for file in free]
-        hold = hold_of(reader, journals[reader.table], names) if reader.table in journals else None
-        free = free if hold is None else free[: names.index(hold.segment)]
-    return free
+    free = segments[: min(settled, len(segments) - 1)]
+    names = [f"{file.parent.name}/{file.name}" for file in free]
+    return list(free[: len(past_all(names, readers, journals))])
 
 
 def is_worth_it(segments: Sequence[Path], base: Path | None) -> bool:

@@ -16,7 +16,7 @@ from streamhouse.capture.shorten import (
     droppable,
     hold_of,
     is_worth_it,
-    remove_replaced,
+    remove_leftovers,
 )
 from streamhouse.errors import RowsLostError, StreamhouseError
 from streamhouse.ingest.journal import Group, TableJournal, groups, journal_folder
@@ -130,7 +130,7 @@ class JournalUpkeep:
                 self._shorten(folder, group)
 
     def _shorten(self, folder: Path, group: Group) -> None:
-        remove_replaced(folder)
+        remove_leftovers(folder)
         base, segments = files_of(folder)
         settled = self._database.settled(group, folder, segments)
         if not is_worth_it(segments[:settled], base):
@@ -143,7 +143,7 @@ class JournalUpkeep:
             try:
                 Shortening(folder, journals, removed, self._over.is_set).replace(found)
             except Ending:
-                remove_replaced(folder)
+                remove_leftovers(folder)
 
 
 def _removed(readers: Collection[JournalReader]) -> Callable[[str], IsRemoved]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import pyarrow as pa
 
@@ -16,6 +16,7 @@ from streamhouse.ingest.debezium import Events, WantedEvents, decode, last_of_ea
 from streamhouse.ingest.debezium_letters import decode_apart
 from streamhouse.ingest.encodings import TimeUnit
 from streamhouse.ingest.event_files import AnyBase, BasedFiles, EventFiles, JournalFiles, NamedFiles
+from streamhouse.ingest.journal import TableBase
 from streamhouse.ingest.listing import check_place, in_order
 from streamhouse.ingest.long_values import LongValues
 from streamhouse.ingest.not_null import required_of_those
@@ -31,6 +32,7 @@ from streamhouse.stores.keyed import with_keys, without_keys
 _EVENTS_AT_ONCE = 100_000
 _OF_CAPTURES: TimeUnit = "us"  # as we have the engine write times
 T = TypeVar("T")
+Base = TypeVar("Base", bound=AnyBase)
 
 
 class Cdc:
@@ -279,14 +281,14 @@ class Cdc:
                 )
 
 
-class Based(Cdc):
+class Based(Cdc, Generic[Base]):
     """Rows of a journal whose oldest segments a base replaces.
 
     A position before the end of the base can no longer be read from, except for the empty one: the base has the rows
     at its end, so a reader that begins takes all of them in its first epoch, however many they are.
     """
 
-    _journal: BasedFiles
+    _journal: BasedFiles[Base]
 
     def _written(self) -> Position:
         """Segments that are gone count with the events they had."""
@@ -316,10 +318,10 @@ class Based(Cdc):
             start = {**before, **base.covers}
         yield from super()._chunks(start, end)
 
-    def _of_base(self, base: AnyBase, first: int, end: int) -> list[bytes]:
+    def _of_base(self, base: Base, first: int, end: int) -> list[bytes]:
         return base.lines.read(first, end)
 
-    def _is_past(self, at: Position, base: AnyBase) -> bool:
+    def _is_past(self, at: Position, base: Base) -> bool:
         """Whether a position is at the end of the base or after it; if not, it is the empty one.
 
         Raises:
@@ -331,28 +333,24 @@ class Based(Cdc):
             self._refuse_begin(base)
             return False
         raise RowsLostError(
-            f"the journal of {self._journal_of} begins after the position of this reader: the events between "
+            f"the journal of {self._journal.title} begins after the position of this reader: the events between "
             "were dropped, because no flow that the state store knows of had yet to read them",
             hint="if the state store is an older copy: streamhouse restore FLOW; else give the source another name "
             "in the flow's file, then it is read from its beginning: the journal has all rows",
         )
 
     @staticmethod
-    def _is_behind(at: Position, base: AnyBase) -> bool:
+    def _is_behind(at: Position, base: Base) -> bool:
         return all(at.get(name, 0) == count for name, count in base.covers.items())
 
-    def _refuse_begin(self, base: AnyBase) -> None:
+    def _refuse_begin(self, base: Base) -> None:
         """Refuse a base that does not have the rows of this reader."""
-
-    @property
-    def _journal_of(self) -> str:
-        raise NotImplementedError
 
     def _folded(self, start: Position, end: Position) -> Events:
         folded = super()._folded
         return self._of_one_moment(lambda _: folded(start, end))
 
-    def _of_one_moment(self, ask: Callable[[AnyBase | None], T]) -> T:
+    def _of_one_moment(self, ask: Callable[[Base | None], T]) -> T:
         """An answer for which no base took the place of segments meanwhile."""
         while True:
             base = self._journal.base()
@@ -370,7 +368,7 @@ class Based(Cdc):
         return dict.fromkeys(self._journal.names(), 0)
 
 
-class Captured(Based):
+class Captured(Based[TableBase]):
     """The rows of a database's table, as a capture wrote down what happens to them."""
 
     def __init__(self, journal: JournalFiles, *args: Any, **options: Any) -> None:
@@ -378,11 +376,7 @@ class Captured(Based):
         self._journal: JournalFiles = journal
         self._long = LongValues(journal)
 
-    @property
-    def _journal_of(self) -> str:
-        return str(self._wanted.table)
-
-    def _of_base(self, base: AnyBase, first: int, end: int) -> list[bytes]:
+    def _of_base(self, base: TableBase, first: int, end: int) -> list[bytes]:
         return self._long.put_into(super()._of_base(base, first, end), base.name, first)
 
     def _lines(self, name: str, first: int, end: int) -> list[bytes]:

@@ -13,7 +13,6 @@ from streamhouse.ingest.cdc import Based
 from streamhouse.ingest.cdc_options import CdcOptions
 from streamhouse.ingest.cdc_order import LaterEvents
 from streamhouse.ingest.debezium import Events
-from streamhouse.ingest.event_files import AnyBase
 from streamhouse.ingest.kafka_settings import check_settings, client_settings
 from streamhouse.ingest.kafka_topic import Topic
 from streamhouse.ingest.message_formats import RegisteredEvents
@@ -31,7 +30,7 @@ _LOOK_EVERY_S = 1.0
 _OTHERS_TABLE = "let the producer mend it, or let such messages go to a table of their own: on_bad_rows: dead_letter"
 
 
-class CdcTopic(Based):
+class CdcTopic(Based[TopicBase]):
     """The rows that the events of a topic make; the position counts lines of the topic's journal.
 
     To ask what is there takes messages over into the journal; nothing else asks Kafka. It is asked at most once a
@@ -126,18 +125,13 @@ class CdcTopic(Based):
         except RowsLostError as error:  # what is in the journal is read first
             self._lost, self._asked_at = error, now
 
-    @property
-    def _journal_of(self) -> str:
-        return f"the topic {self._topic.name}"
-
-    def _refuse_begin(self, base: AnyBase) -> None:
+    def _refuse_begin(self, base: TopicBase) -> None:
         """Refuse a base that does not have the rows of this source.
 
         Raises:
             RowsLostError: it has those of sources that tell rows apart otherwise, or that removed rows which this one
                 keeps.
         """
-        assert isinstance(base, TopicBase), "of this journal"
         if self._view in base.header.views:
             kept = [id_ for id_ in base.header.removed if self._wanted.truncations.of(id_) == "kept"]
             if not kept:
@@ -146,7 +140,7 @@ class CdcTopic(Based):
         else:
             why = "as sources with another primary_key, table, messages or format needed them"
         raise RowsLostError(
-            f"the journal of {self._journal_of} has its older messages only {why}",
+            f"the journal of {self._journal.title} has its older messages only {why}",
             hint="let the source begin in a journal of its own, with the oldest messages that Kafka still has: "
             "start: {offsets: {0: 0}}",
         )

@@ -3,7 +3,7 @@
 from os import SEEK_END
 from pathlib import Path
 from threading import Lock
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from streamhouse.ingest.folders import data_path
 from streamhouse.ingest.journal import TableJournal
@@ -58,10 +58,17 @@ class AnyBase(Protocol):
         """Its events."""
 
 
-class BasedFiles(EventFiles, Protocol):
+Base_co = TypeVar("Base_co", bound=AnyBase, covariant=True)
+
+
+class BasedFiles(EventFiles, Protocol[Base_co]):
     """A journal whose oldest files a base replaces, when all that read them are past them."""
 
-    def base(self) -> AnyBase | None:
+    @property
+    def title(self) -> str:
+        """Of what it is a journal, as messages say it."""
+
+    def base(self) -> Base_co | None:
         """What is there in place of files that are gone, the same object as long as it is there; None: none is gone."""
 
 

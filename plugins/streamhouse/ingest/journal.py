@@ -112,6 +112,11 @@ class TableJournal:
         self._base: TableBase | None = None
         self._lock = Lock()
 
+    @property
+    def title(self) -> str:
+        """Of what it is a journal, as messages say it."""
+        return self.table
+
     def names(self) -> list[str]:
         """The segments that may have events of the table, such as `1/00000001.jsonl`; none before its snapshot."""
         found = self._begun()

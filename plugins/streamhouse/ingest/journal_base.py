@@ -6,15 +6,19 @@ The first line is the `BaseHeader`. Of each table then come its rows as of the e
 the last events as they were, at which the Flow Trigger looks. A base is never changed. A later one replaces it.
 """
 
+import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 from pydantic import Field, ValidationError
 
 from streamhouse.errors import Location, SourceError
+from streamhouse.install.sync import sync_folder
 from streamhouse.model.types import Frozen, Position
 
 BASE = ".base.jsonl"
+_UNFINISHED = ".new"
 
 
 class BasePart(Frozen):
@@ -75,6 +79,43 @@ def files_of(folder: Path) -> CountedFiles:
         else:
             found.append(file)
     return CountedFiles(base, [file for file in found if base is None or number_of(file) > number_of(base)])
+
+
+def write_base(folder: Path, last: str, header: Frozen, lines: Iterable[bytes]) -> None:
+    """Write a base; the disk has it on return. What it replaces is still there, and does not count any more.
+
+    Args:
+        folder: Of the group.
+        last: Name of the last segment that it replaces, with or without its folder.
+        header: Its first line.
+        lines: Those behind it, without line ends.
+
+    Raises:
+        OSError: the disk is full.
+    """
+    base = folder / f"{Path(last).stem}{BASE}"
+    unfinished = base.with_name(f"{base.name}{_UNFINISHED}")
+    handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(handle, "wb") as output:
+        output.write(header.model_dump_json().encode() + b"\n")
+        for line in lines:
+            output.write(line + b"\n")
+        output.flush()
+        os.fsync(handle)
+    unfinished.replace(base)
+    sync_folder(folder)
+
+
+def remove_replaced(folder: Path) -> None:
+    """Remove what the base of a group replaces, and one that was not finished. No other process may write one now."""
+    for file in folder.glob(f"*{BASE}{_UNFINISHED}"):
+        file.unlink()
+    base = files_of(folder).base
+    if base is not None:
+        for file in numbered_files(folder):
+            if file != base and number_of(file) <= number_of(base):
+                file.unlink()
+        sync_folder(folder)
 
 
 def header_of(base: Path) -> BaseHeader:

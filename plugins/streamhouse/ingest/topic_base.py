@@ -6,8 +6,6 @@ The first line is the `TopicBaseHeader`. Each other line is a line of the journa
 segment and its own number there, from 0: `3 17 {"at":…}`. A base is never changed. A later one replaces it.
 """
 
-import os
-from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,11 +13,9 @@ from pydantic import ValidationError
 
 from streamhouse.errors import Location, SourceError
 from streamhouse.ingest.cdc_options import CdcOptions
-from streamhouse.ingest.journal_base import BASE
 from streamhouse.ingest.lines import Lines
 from streamhouse.ingest.topic_events import MessagePlace, TopicEvents, event_of, place_of, refusal_of
 from streamhouse.ingest.unreadable import UnreadableError
-from streamhouse.install.sync import sync_folder
 from streamhouse.model.types import Frozen, Position
 
 
@@ -167,31 +163,6 @@ def base_in(file: Path, wanted: TopicEvents) -> TopicBase:
     if (count := lines.count()) != header.rows:
         raise _damaged_error(name, f"it has {count} lines, and its first line says {header.rows}")
     return TopicBase(name, header, lines)
-
-
-def write_base(folder: Path, last: str, header: TopicBaseHeader, lines: Iterable[bytes]) -> None:
-    """Write a base; the disk has it on return. What it replaces is still there, and does not count any more.
-
-    Args:
-        folder: Of the group.
-        last: Name of the last segment that it replaces.
-        header: Its first line.
-        lines: As many as the header says, behind the numbers of their places.
-
-    Raises:
-        OSError: the disk is full.
-    """
-    base = folder / f"{Path(last).stem}{BASE}"
-    unfinished = base.with_name(f"{base.name}.new")
-    handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(handle, "wb") as output:
-        output.write(header.model_dump_json().encode() + b"\n")
-        for line in lines:
-            output.write(line + b"\n")
-        output.flush()
-        os.fsync(handle)
-    unfinished.replace(base)
-    sync_folder(folder)
 
 
 def _name_of(base: Path) -> str:

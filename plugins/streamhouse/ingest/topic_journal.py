@@ -143,6 +143,11 @@ class TopicJournal:
         return found[-1] if found else None
 
     @property
+    def title(self) -> str:
+        """Of what it is a journal, as messages say it."""
+        return f"the topic {self._topic}"
+
+    @property
     def folder(self) -> Path:
         """Where it is; need not exist. Sources that share it read one journal."""
         return self._folder

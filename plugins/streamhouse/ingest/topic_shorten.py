@@ -10,35 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamhouse.ingest.cdc_topic import CdcTopic
-from streamhouse.ingest.journal_base import BASE, files_of, number_of, numbered_files
-from streamhouse.ingest.topic_base import TopicBase, TopicBaseHeader, TopicView, write_base
+from streamhouse.ingest.journal_base import remove_replaced, write_base
+from streamhouse.ingest.topic_base import TopicBase, TopicBaseHeader, TopicView
 from streamhouse.ingest.topic_events import ends_in
 from streamhouse.ingest.topic_journal import TopicJournal
-from streamhouse.install.sync import sync_folder
 
 _LINES_AT_ONCE = 20_000
 _Line = tuple[str, int, bytes]
 """Segment, number in it from 0, and the line."""
-
-
-def closed_segments(journal: TopicJournal) -> list[str]:
-    """The segments of a journal to which no line is added any more."""
-    return journal.names()[:-1]
-
-
-def remove_replaced(journal: TopicJournal) -> None:
-    """Remove what a base replaces, and one that was not finished. No other process may shorten the journal now."""
-    found = journal.group()
-    if found is None:
-        return
-    for file in found[0].glob(f"*{BASE}.new"):
-        file.unlink()
-    base = files_of(found[0]).base
-    if base is not None:
-        for file in numbered_files(found[0]):
-            if file != base and number_of(file) <= number_of(base):
-                file.unlink()
-        sync_folder(found[0])
 
 
 def shorten(sources: Sequence[CdcTopic], names: Sequence[str], is_over: Callable[[], bool] = lambda: False) -> bool:
@@ -83,8 +62,8 @@ def shorten(sources: Sequence[CdcTopic], names: Sequence[str], is_over: Callable
         views=views,
         removed=tuple(sorted(removed)),
     )
-    write_base(folder, names[-1].rpartition("/")[2].partition(".")[0], header, _written(journal, base, names, kept))
-    remove_replaced(journal)
+    write_base(folder, names[-1], header, _written(journal, base, names, kept))
+    remove_replaced(folder)
     return True
 
 

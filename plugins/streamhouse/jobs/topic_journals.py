@@ -7,16 +7,16 @@ from typing import cast
 
 from streamhouse.capture.journal import size_of
 from streamhouse.capture.readers import JournalReader, all_readers
-from streamhouse.capture.shorten import is_worth_it
+from streamhouse.capture.shorten import is_worth_it, past_all
 from streamhouse.capture.upkeep import flows_with_files
 from streamhouse.errors import StoreError, StreamhouseError
 from streamhouse.ingest.cdc_options import CdcOptions
 from streamhouse.ingest.cdc_topic import CdcTopic, journal_of
-from streamhouse.ingest.journal_base import files_of
+from streamhouse.ingest.journal_base import files_of, remove_replaced
 from streamhouse.ingest.kinds import open_source
 from streamhouse.ingest.options import check_options
 from streamhouse.ingest.topic_journal import TopicJournal, folder_of
-from streamhouse.ingest.topic_shorten import closed_segments, remove_replaced, shorten
+from streamhouse.ingest.topic_shorten import shorten
 from streamhouse.ingest.topic_start import TopicStart
 from streamhouse.install.sync import only_writer
 from streamhouse.model.bad_rows import KIND, base_options
@@ -93,33 +93,22 @@ def _shorten(
     project: Project, state: StateStore, journal: TopicJournal, is_over: Callable[[], bool]
 ) -> tuple[int, int] | None:
     """Replace what no reader needs; gives the bytes before and after, None where nothing was replaced."""
-    remove_replaced(journal)
     found = journal.group()
     assert found is not None, "the caller looked"
     folder, group = found
+    remove_replaced(folder)
     readers = [
         one
         for one in all_readers(state, lambda plan: _sources(plan, project), flows_with_files(project), is_alive)
         if one.table == str(journal.folder) and not _is_of_another_cluster(one, folder.name, group.servers)
     ]
-    names = _free(journal, readers)
+    names = past_all(journal.names()[:-1], readers, {str(journal.folder): journal})
     base = files_of(folder).base
     if not is_worth_it([journal.folder / name for name in names], base):
         return None
     sources = [opened for one in _different(readers) if isinstance(opened := open_source(one, project.root), CdcTopic)]
     before = size_of(folder)
     return (before, size_of(folder)) if sources and shorten(sources, names, is_over) else None
-
-
-def _free(journal: TopicJournal, readers: Iterable[JournalReader]) -> list[str]:
-    """The oldest segments that all readers are past."""
-    counts = {name: journal.lines(name).count() for name in closed_segments(journal)}
-    for reader in readers:
-        at = reader.position or {}
-        waiting = next((name for name, count in counts.items() if at.get(name, 0) < count), None)
-        if waiting is not None:
-            counts = dict(list(counts.items())[: list(counts).index(waiting)])
-    return list(counts)
 
 
 def _is_of_another_cluster(reader: JournalReader, group: str, servers: str) -> bool:

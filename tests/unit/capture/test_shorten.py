@@ -1,10 +1,7 @@
 """A journal that is shortened says the same to each reader as one that is not, whatever dies meanwhile."""
 
 import json
-import os
 import shutil
-from contextlib import contextmanager, suppress
-from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -15,7 +12,7 @@ from streamhouse.capture.fold import Ending
 from streamhouse.capture.journal import new_group, next_segment, set_begun
 from streamhouse.capture.postgres_commits import Commits
 from streamhouse.capture.readers import JournalReader
-from streamhouse.capture.shorten import Shortening, droppable, remove_replaced
+from streamhouse.capture.shorten import Shortening, droppable, remove_leftovers
 from streamhouse.errors import RowsLostError, SourceError
 from streamhouse.ingest.debezium_schema import truncation_id
 from streamhouse.ingest.journal import TableJournal, journal_folder, segments
@@ -25,6 +22,7 @@ from streamhouse.ingest.truncations import Truncations
 from streamhouse.model.flow import Source
 from streamhouse.upstream.observe import _keyed_lost
 from tests.journals import TABLES, Journal
+from tests.killed_writes import killed_after
 
 NOT_SENT = "__debezium_unavailable_value"
 OPTIONS = {
@@ -66,7 +64,7 @@ def journals_in(root):
 
 def shorten(root, group, readers, settled=10**6, is_removed=lambda _: True, is_over=lambda: False):
     """As a capture does it; whether something was replaced."""
-    remove_replaced(group)
+    remove_leftovers(group)
     journals = journals_in(root)
     free = droppable(segments(group), settled, readers, journals)
     if free:
@@ -97,31 +95,6 @@ def changes(source, start, end):
     return sorted(tuple(row.values()) for row in found.upserts.to_pylist()), removed, before
 
 
-class Killed(BaseException):
-    """As a kill: what comes after does nothing."""
-
-
-@contextmanager
-def killed_after(monkeypatch, calls):
-    """Die at a call that changes the disk, after so many."""
-    left = [calls]
-
-    def counted(real):
-        def call(*args, **more):
-            left[0] -= 1
-            if left[0] < 0:
-                raise Killed
-            return real(*args, **more)
-
-        return call
-
-    with monkeypatch.context() as patch:
-        for owner, name in ((Path, "unlink"), (Path, "replace"), (os, "fsync"), (Path, "touch")):
-            patch.setattr(owner, name, counted(getattr(owner, name)))
-        with suppress(Killed):
-            yield
-
-
 class Shortened(RuleBasedStateMachine):
     """Two journals with the same events, of which one is shortened."""
 
@@ -131,7 +104,7 @@ class Shortened(RuleBasedStateMachine):
 
     @initialize()
     def begin(self):
-        self.root = Path(os.path.realpath(_FOLDERS.mktemp("journal")))
+        self.root = _FOLDERS.mktemp("journal").resolve()
         folder = journal_folder(self.root / "short", "shop")
         folder.mkdir(parents=True)
         self.group = new_group(folder, "shop", TABLES)

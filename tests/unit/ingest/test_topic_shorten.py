@@ -1,10 +1,7 @@
 """A topic's journal that is shortened says the same to each reader as one that is not, whatever dies meanwhile."""
 
 import json
-import os
-from contextlib import contextmanager, suppress
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -15,13 +12,14 @@ from streamhouse.errors import RowsLostError, SourceError
 from streamhouse.ingest import topic_journal
 from streamhouse.ingest.bad_rows import Letter
 from streamhouse.ingest.debezium import removals_in
-from streamhouse.ingest.journal_base import files_of
+from streamhouse.ingest.journal_base import files_of, remove_replaced
 from streamhouse.ingest.kinds import open_source
 from streamhouse.ingest.replays import Replays, without_replays
-from streamhouse.ingest.topic_shorten import closed_segments, remove_replaced, shorten
+from streamhouse.ingest.topic_shorten import shorten
 from streamhouse.ingest.truncations import Truncations
 from streamhouse.model.plan import PlannedSource
 from streamhouse.upstream.observe import _keyed_lost
+from tests.killed_writes import killed_after
 from tests.unit.ingest.test_topic_journal import COLUMNS, Topic, named, options
 
 HEARTBEATS = [b'{"ts_ms": 1}' + b" " * 60] * 2
@@ -54,8 +52,8 @@ def opened(root, topic, kept=(), **given):
 def shortened(sources, positions=()):
     """As upkeep does it; whether something was replaced."""
     journal = sources[0].journal
-    remove_replaced(journal)
-    free = closed_segments(journal)
+    remove_replaced(journal.group()[0])
+    free = journal.names()[:-1]
     for at in positions:
         held = [name for name in free if at.get(name, 0) < journal.lines(name).count()]
         free = free[: free.index(held[0])] if held else free
@@ -84,31 +82,6 @@ def letters(source, end):
     )
 
 
-class Killed(BaseException):
-    """As a kill: what comes after does nothing."""
-
-
-@contextmanager
-def killed_after(monkeypatch, calls):
-    """Die at a call that changes the disk, after so many."""
-    left = [calls]
-
-    def counted(real):
-        def call(*args, **more):
-            left[0] -= 1
-            if left[0] < 0:
-                raise Killed
-            return real(*args, **more)
-
-        return call
-
-    with monkeypatch.context() as patch:
-        for owner, name in ((Path, "unlink"), (Path, "replace"), (os, "fsync"), (os, "open")):
-            patch.setattr(owner, name, counted(getattr(owner, name)))
-        with suppress(Killed):
-            yield
-
-
 class Shortened(RuleBasedStateMachine):
     """Two journals of a topic, of which one is shortened."""
 
@@ -121,7 +94,7 @@ class Shortened(RuleBasedStateMachine):
         tolerant=st.booleans(), two_views=st.booleans(), compacted=st.booleans(), partitions=st.sampled_from([1, 2])
     )
     def begin(self, tolerant, two_views, compacted, partitions):
-        self.root = Path(os.path.realpath(_FOLDERS.mktemp("topic")))
+        self.root = _FOLDERS.mktemp("topic").resolve()
         self.topic = Topic(partitions, compacted=compacted)
         self.tolerant = tolerant
         self.views = [["id"], ["name"]] if two_views else [["id"]]
@@ -470,5 +443,5 @@ def test_a_write_that_left_no_whole_line_behind_a_base_goes_on_where_the_topic_w
 
 
 def test_a_process_that_ends_replaces_nothing(three):
-    assert not shorten([three], closed_segments(three.journal), lambda: True)
+    assert not shorten([three], three.journal.names()[:-1], lambda: True)
     assert three.journal.base() is None
