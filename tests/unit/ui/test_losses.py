@@ -1,12 +1,17 @@
 """What the page says of flows that lost something: the words of `streamhouse status`, and nothing else is hidden."""
 
 import json
+import sqlite3
+from contextlib import closing
 
 import pytest
 
 from streamhouse.cli.main import main
+from streamhouse.model.outcome import Outcome
 from streamhouse.model.types import Tier
 from streamhouse.project.desired import desired_plan
+from streamhouse.state.changes import Wish
+from streamhouse.ui.rested import Rested
 from tests.two_flows import HOW, apply_both, spoil_plan
 
 pytestmark = pytest.mark.proof
@@ -93,3 +98,38 @@ def test_a_table_that_is_gone_is_named_at_its_flow_and_its_page(project, state, 
     assert client.get(f"/api/tables/{table.name}").json()["lost"] == [lost]
     others = [name for name in plan.tables if name != table.name]
     assert [client.get(f"/api/tables/{name}").json()["lost"] for name in others] == [[]] * len(others)
+
+
+def test_a_change_of_another_version_is_named_and_hides_nothing(project, state, client, capsys):
+    state.ask_change(Wish(state.plan("orders")[1], Outcome.SWAP), "ada")
+    with closing(sqlite3.connect(project.state_dir / "state.db")) as connection, connection:
+        connection.execute("""UPDATE streamhouse_change SET body = '{"flow": 1}'""")
+    [flow] = client.get("/api/flows").json()
+    [lost] = flow["lost"]
+    assert lost["text"] == "change 1 of flow 'orders' was recorded by another version of Streamhouse"
+    assert [lost] == said_by_status(project, capsys, "orders")
+    assert flow["waits"] == []
+    assert client.get("/api/flows/orders/graph").json()["nodes"]
+
+
+def test_one_look_serves_many_questions_until_it_has_rested(monkeypatch):
+    now, looks = [0.0], []
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+
+    def find():
+        looks.append(now[0])
+        now[0] += 2.0  # so long it takes
+        return len(looks)
+
+    rested = Rested(find, 10, least_s=30.0)
+    assert [rested.now(), rested.now()] == [1, 1]
+    now[0] = 31.9
+    assert rested.now() == 1
+    now[0] = 32.0
+    assert rested.now() == 2
+    slow = Rested(find, 20)
+    assert slow.now() == 3
+    now[0] += 39.9
+    assert slow.now() == 3
+    now[0] += 0.2
+    assert slow.now() == 4
