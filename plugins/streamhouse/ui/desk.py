@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from streamhouse.model.plan import FlowPlan
 from streamhouse.project.project import Project
-from streamhouse.ui.rested import Rested
+from streamhouse.project.rested import Rested
 
 if TYPE_CHECKING:
     from streamhouse.compiler.lineage import Lineage

@@ -10,8 +10,8 @@ from streamhouse.cli.main import main
 from streamhouse.model.outcome import Outcome
 from streamhouse.model.types import Tier
 from streamhouse.project.desired import desired_plan
+from streamhouse.project.rested import Rested
 from streamhouse.state.changes import Wish
-from streamhouse.ui.rested import Rested
 from tests.two_flows import HOW, apply_both, spoil_plan
 
 pytestmark = pytest.mark.proof
