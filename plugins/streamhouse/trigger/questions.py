@@ -55,7 +55,7 @@ class Questions:
         return self.approvals.ask(plan.flow, plan.fingerprint, asks_for(found), evidence, document, now=now)
 
     def _unknown_readers(self) -> str:
-        """Whose plans cannot be read, so that nobody knows what the change does to them."""
+        """Flows whose plans cannot be read: what the change does to them is not known."""
         flows = ", ".join(self.basis.unreadable)
         return f"\n\nnot known: what this does to {flows}, whose plan cannot be read" if flows else ""
 

@@ -34,7 +34,7 @@ Applied = dict[str, tuple[int, FlowPlan]]
 
 @dataclass(frozen=True)
 class KnownPlans:
-    """What runs, as far as the state store tells it.
+    """What runs, as far as it can be read from the state store.
 
     Attributes:
         applied: Of each flow whose plan can be read.
