@@ -29,10 +29,10 @@ def apply_both(project):
             state.save_plan(plan)
 
 
-def spoil_plan(project, how):
-    """Leave the applied plan of `orders` as nothing can read it; `how` as of `HOW`."""
+def spoil_plan(project, how, flow="orders"):
+    """Leave the applied plan of a flow as nothing can read it; `how` as of `HOW`."""
     body = '{"flow": 1}'
     fingerprint = fingerprint_of(body) if how == "of another version" else "0"
     with closing(sqlite3.connect(project.state_dir / "state.db")) as connection, connection:
-        update = "UPDATE streamhouse_plan SET body = ?, fingerprint = ? WHERE flow = 'orders'"
-        connection.execute(update, (body, fingerprint))
+        update = "UPDATE streamhouse_plan SET body = ?, fingerprint = ? WHERE flow = ?"
+        connection.execute(update, (body, fingerprint, flow))
