@@ -14,7 +14,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from streamhouse.engine.cache_damage import DamagedCacheError
 from streamhouse.engine.frames import Frames
 from streamhouse.errors import EpochFailedError
 from streamhouse.model.table import Column
@@ -172,34 +171,5 @@ def test_an_error_that_no_batch_makes_is_none(frames: Frames, paths: Paths, tmp_
         world.epoch()
         assert sorted(world.table.rows.to_pylist(), key=str) == [{"g": 7, "n": 1}, {"g": 8, "n": 2}]
         assert paths.all == computed + 1
-    finally:
-        world.held.close()
-
-
-def test_a_cache_that_is_damaged_while_it_is_read_is_made_again(frames: Frames, tmp_path: Path) -> None:
-    columns = {
-        "a": tuple(Column(name=name, type="bigint") for name in ("id", "at", "v")),
-        "b": tuple(Column(name=name, type="bigint") for name in ("at", "g")),
-    }
-    sql = "SELECT b.g AS g, sum(a.v) AS n FROM a JOIN b ON a.at = b.at GROUP BY b.g"
-    how = planned(sql, ("g",), columns, {"a": ("id",), "b": ("at",)}, {"a": "a", "b": "b"})
-    inputs = {name: MemoryInput(columns[name], ("id",) if name == "a" else ("at",)) for name in columns}
-    world, ids = World(how, inputs, frames, tmp_path), range(3000)
-    try:
-        inputs["a"].put(Changes(pa.table({"id": ids, "at": ids, "v": [1] * 3000})))
-        inputs["b"].put(Changes(pa.table({"at": ids, "g": [n % 7 for n in ids]})))
-        world.epoch()
-        world.restart()
-        world.held.stand_at(world.recorded)
-        content = bytearray(world.file.read_bytes())
-        for at in range(3 * 4096, len(content), 512):
-            content[at] ^= 1
-        world.file.write_bytes(content)
-        inputs["b"].put(Changes(pa.table({"at": [0, 1], "g": [6, 6]})))
-        with pytest.raises(DamagedCacheError, match="is made again from the tables"):
-            world.epoch()
-        world.epoch()
-        sums = {row["g"]: row["n"] for row in world.table.rows.to_pylist()}
-        assert sums == {0: 428, 1: 428, 2: 429, 3: 429, 4: 428, 5: 428, 6: 430}
     finally:
         world.held.close()

@@ -1,14 +1,18 @@
 """A cache of states whose file is damaged: the rows are right, or the cache says so and is made again."""
 
 import random
+from datetime import timedelta
+from types import SimpleNamespace
 
 import duckdb
 import pyarrow as pa
 import pytest
 
 from streamhouse.engine.cache_damage import DamagedCacheError
+from streamhouse.engine.needs import Need
+from streamhouse.engine.segment_states import SegmentStates
 from streamhouse.engine.states import CachedRows, StateCache
-from streamhouse.model.table import Column
+from streamhouse.model.table import Column, Table, Tiers
 from streamhouse.stores.base import Changes
 
 pytestmark = pytest.mark.proof
@@ -102,3 +106,48 @@ def test_an_error_of_a_query_is_no_damage(tmp_path):
         cache.rows("dwd.rows", None)
     assert not cache.is_damaged
     cache.close()
+
+
+class StoredRows:
+    """An input that has all rows, and counts how often they are read as a whole."""
+
+    def __init__(self):
+        self.reads = 0
+
+    def parts(self, at, columns):
+        self.reads += 1
+        yield ALL.select(list(columns))
+
+
+def states_over(file, stored):
+    """The states of a segment whose one step reads the rows as a whole."""
+    table = Table(name="dwd.rows", columns=ROWS.columns, primary_key=ROWS.key, tiers=Tiers(hot=timedelta(hours=1)))
+    frames = SimpleNamespace(
+        spark=SimpleNamespace(version="4"), extended=lambda rows, computed: rows, frame=lambda rows: rows
+    )
+    needs = {"dwd.rows": Need(table, table.columns, state=True)}
+    return SegmentStates(file, needs, {"dwd.rows": stored}, frames)
+
+
+def test_the_next_attempt_of_an_epoch_has_all_rows_again(tmp_path):
+    file, stored, at = tmp_path / "states.duckdb", StoredRows(), {"dwd.rows": {"0": 1}}
+    first = states_over(file, stored)
+    first.stand_at(at)
+    first.close()
+    states = states_over(file, stored)
+    states.stand_at(at)
+    assert stored.reads == 1, "the second process has the rows from the file"
+    content = bytearray(file.read_bytes())
+    for place in range(3 * 4096, len(content), 512):
+        content[place] ^= 1
+    file.write_bytes(content)
+    with pytest.raises(DamagedCacheError):
+        states.rows("dwd.rows", None)
+    states.stand_at(at)
+    rows = states.rows("dwd.rows", None).sort_by("id")
+    assert (stored.reads, rows.equals(ALL.cast(rows.schema))) == (2, True)
+    states.close()
+    again = states_over(file, stored)
+    again.stand_at(at)
+    assert stored.reads == 2, "the new file is as good as the one before"
+    again.close()
