@@ -15,7 +15,7 @@ from streamhouse.compiler.detached import detach_steps, is_detached
 from streamhouse.engine.carried_positions import furthest
 from streamhouse.engine.execution import FlowExecution
 from streamhouse.engine.inputs import EpochInput, open_inputs
-from streamhouse.errors import LeaseLostError, StreamhouseError
+from streamhouse.errors import LeaseLostError, StateConflictError, StreamhouseError
 from streamhouse.model.plan import FlowPlan, Segment
 from streamhouse.model.types import format_duration
 from streamhouse.model.version import table_name
@@ -78,8 +78,12 @@ class Detacher:
             return
         if self._is_changing(execution):
             return
-        definition = state.definitions.applied().get(self.flow)
-        change = ask(state, compare(wanted, Applied.of(state), {}), "trigger", definition=definition)
+        definition = state.definitions.applied({}).get(self.flow)
+        try:
+            compared = compare(wanted, Applied.of(state), {})
+        except StateConflictError:  # the plan of another flow cannot be read, as `status` says: whole segments stand
+            return
+        change = ask(state, compared, "trigger", definition=definition)
         try:
             carry_out(change)
         except StreamhouseError as error:  # the flow goes on with the segments it has

@@ -27,6 +27,7 @@ from streamhouse.query.past import Catalog
 from streamhouse.runtime.open import opened
 from streamhouse.spark.interrupt import ending
 from streamhouse.state.changes import Wish
+from streamhouse.state.plans import Unreadable
 from streamhouse.state.records import Change
 from streamhouse.state.store import StateStore
 
@@ -265,8 +266,13 @@ def of(state: StateStore, flow: str, environment: str) -> Change:
     return change
 
 
-def catalog(state: StateStore, environment: str) -> Catalog:
+def catalog(state: StateStore, environment: str, unreadable: Unreadable | None = None) -> Catalog:
     """Every table as an environment has it, or else production.
+
+    Args:
+        state: Of the project.
+        environment: Its name.
+        unreadable: As of `state.plans.newest_of_all`.
 
     Raises:
         NoEnvironmentError: no flow has one of that name.
@@ -274,9 +280,8 @@ def catalog(state: StateStore, environment: str) -> Catalog:
     changes = [change for change in state.environments() if change.environment == environment]
     if not changes:
         raise NoEnvironmentError(f"no flow has an environment '{environment}'", hint="see: streamhouse env list")
-    tables = {
-        name: table_at(t, state.versions()) for _, plan in state.plans().values() for name, t in plan.tables.items()
-    }
+    plans = state.plans(unreadable).values()
+    tables = {name: table_at(t, state.versions()) for _, plan in plans for name, t in plan.tables.items()}
     for change in changes:
         versions = wanted_versions(state, change)
         tables |= {name: table_at(change.plan.tables[name], versions) for name in change.versions}

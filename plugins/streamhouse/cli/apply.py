@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from streamhouse.model.outcome import Outcome
     from streamhouse.model.review import SwapGate
     from streamhouse.project.compare import PlanComparison
+    from streamhouse.state.plans import Unreadable
     from streamhouse.state.records import Change
 
 _CHOICES = ("forward", "rebuild")
@@ -106,7 +107,9 @@ def _wanted(
     app: App, flows: tuple[str, ...], choices: "dict[str, Outcome]", environment: str | None
 ) -> "list[PlanComparison]":
     """Show what would change, unless the answer is to be JSON; give those flows in which something does."""
-    found = [one for name in flows or (None,) for one in compared(app, name)]
+    unreadable: Unreadable = {}
+    found = [one for name in flows or (None,) for one in compared(app, name, unreadable)]
+    _refuse_unreadable(flows, found, unreadable)
     _check_choices(choices, found)
     if not app.as_json:
         built = built_in_environments(app, found) if environment is None and not choices else {}
@@ -115,6 +118,22 @@ def _wanted(
             if one.plan.flow in built:
                 show_promotion(one.plan.flow, built[one.plan.flow], app.output)
     return [one for one in found if one.is_change or one.differs]
+
+
+def _refuse_unreadable(flows: tuple[str, ...], found: "list[PlanComparison]", unreadable: "Unreadable") -> None:
+    """Refuse to apply anything while the applied plan of a flow cannot be read; what has nothing to apply needs none.
+
+    Raises:
+        StateConflictError: so it is.
+    """
+    from streamhouse.engine.unreadable_flows import beside
+
+    for flow, error in unreadable.items():
+        if not flows or flow in flows:
+            raise error
+        for one in found:
+            if one.is_change or one.differs:
+                raise beside(one.plan.flow, f"is not applied: it is not known what {flow} reads", error)
 
 
 def _show_done(app: App, done: "list[tuple[PlanComparison, Change | None]]") -> None:

@@ -11,6 +11,7 @@ from streamhouse.cli.output import CommandOutput
 if TYPE_CHECKING:
     from streamhouse.model.plan import FlowPlan
     from streamhouse.runtime.lost_tables import SeenLosses
+    from streamhouse.state.plans import Unreadable
 
 LOST = 6
 """Exit code of a look that found something lost."""
@@ -33,6 +34,13 @@ def seen_losses(app: App, flows: Collection[str] = (), desired: "Mapping[str, Fl
     with state or nullcontext():
         found = lost_tables(app.project, state, desired)
     return found.of(set(flows)) if flows else found
+
+
+def unreadable_plans(unreadable: "Unreadable") -> "SeenLosses":
+    """Flows whose applied plans cannot be read, as losses."""
+    from streamhouse.runtime.lost_tables import LostTables, SeenLosses
+
+    return SeenLosses([LostTables.of_state(flow, error) for flow, error in unreadable.items()])
 
 
 def show_lost(seen: "SeenLosses", output: CommandOutput) -> None:

@@ -6,7 +6,7 @@ import click
 
 from streamhouse.cli.app import App, shared_options
 from streamhouse.cli.environment_name import ENVIRONMENT_NAME
-from streamhouse.cli.losses import LOST, lost_documents, seen_losses, show_lost, show_unseen
+from streamhouse.cli.losses import LOST, lost_documents, seen_losses, show_lost, show_unseen, unreadable_plans
 from streamhouse.cli.output import CommandOutput
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def plan(context: click.Context, flow: str | None, explain: bool, environment: s
     found = compared(app, flow, unreadable)
     unknown = [name for name in unreadable if flow in (None, name)]
     if environment is not None:
-        refused = _unreadable({name: unreadable[name] for name in unknown})
+        refused = unreadable_plans({name: unreadable[name] for name in unknown})
         context.exit(show_outlooks(app, found, environment, refused, explain=explain))
     plans = {difference.plan.flow: difference.plan for difference in found}
     lost = seen_losses(app, desired=plans).of({*plans, *unknown})
@@ -86,13 +86,6 @@ def plan(context: click.Context, flow: str | None, explain: bool, environment: s
         context.exit(BLOCKS)
     if any(difference.is_change for difference in found):
         context.exit(CHANGES)
-
-
-def _unreadable(unreadable: "Unreadable") -> "SeenLosses":
-    """Flows whose applied plan cannot be read."""
-    from streamhouse.runtime.lost_tables import LostTables, SeenLosses
-
-    return SeenLosses([LostTables.of_state(flow, error) for flow, error in unreadable.items()])
 
 
 def _unknown_documents(lost: "SeenLosses", unknown: "list[str]") -> "list[dict[str, Any]]":

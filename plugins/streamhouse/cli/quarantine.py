@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from streamhouse.cli.app import App, shared_options
+from streamhouse.cli.losses import LOST, lost_documents, show_lost, unreadable_plans
 
 if TYPE_CHECKING:
     from streamhouse.jobs.quarantine import QuarantineTable
     from streamhouse.jobs.query import QueryService
+    from streamhouse.state.plans import Unreadable
 
 _SHOWN = 20
 
@@ -33,21 +35,30 @@ Examples:
 def list_(app: App) -> None:
     """List the tables of rows that were kept out, with how many rows they have and why.
 
-    If a table is lost or damaged, the others are listed, and the exit code is 5.
+    If a table is lost or damaged, the others are listed, and the exit code is 5. If the plan of a flow cannot be read,
+    the tables of the other flows are listed, and the exit code is 6.
     """
     from streamhouse.errors import StoreError
     from streamhouse.jobs.quarantine import applied_plans, counted, quarantine_tables
 
-    tables = quarantine_tables(applied_plans(app.project))
+    unreadable: Unreadable = {}
+    tables = quarantine_tables(applied_plans(app.project, unreadable))
+    lost = unreadable_plans(unreadable)
     with _asking(app) as asking:
         found = counted(app.project, asking, tables)
     if app.as_json:
-        app.output.document({"tables": [{**asdict(one), "rows": one.rows} for one in found]})
+        document = {"tables": [{**asdict(one), "rows": one.rows} for one in found]}
+        app.output.document(document | {"lost": lost_documents(lost)["lost"]})
+    elif lost.lost and not found:
+        show_lost(lost, app.output)
     elif not found:
         app.output.line("no table takes rows that are kept out; see 'on_bad_rows' in docs/sources.md")
     else:
         headers = ("table", "flow", "kept out of", "rows", "why", "read again soon")
+        show_lost(lost, app.output)
         app.output.table(headers, [(o.table, o.flow, o.of, o.rows, _why(o), o.waiting or None) for o in found])
+    if lost.lost:
+        raise click.exceptions.Exit(LOST)
     if any(one.is_lost for one in found):
         raise click.exceptions.Exit(StoreError.exit_code)
 
@@ -116,9 +127,17 @@ def replay(app: App, table: str, reason: str | None, positions: tuple[str, ...])
 
 
 def _find(app: App, table: str, *, dead: bool = False) -> "QuarantineTable":
+    from streamhouse.errors import UnknownTableError
     from streamhouse.jobs.quarantine import applied_plans, find, quarantine_tables
 
-    return find(quarantine_tables(applied_plans(app.project)), table, dead=dead)
+    unreadable: Unreadable = {}
+    tables = quarantine_tables(applied_plans(app.project, unreadable))
+    try:
+        return find(tables, table, dead=dead)
+    except UnknownTableError:
+        for error in unreadable.values():  # it may be a table of such a flow
+            raise error from None
+        raise
 
 
 def _asking(app: App) -> "QueryService":

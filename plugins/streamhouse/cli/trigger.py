@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from streamhouse.trigger.trigger import Trigger
 
 CHANGES, WAITS = 10, 11
+_REST = 20  # so many times as long as a look for losses took, there is no other one: it reads of each lake
 
 
 @click.command(
@@ -64,9 +65,12 @@ def trigger(context: click.Context, flows: tuple[str, ...], once: bool, every: f
 
 def _go_on(app: App, looker: "Trigger", flows: tuple[str, ...], every: float) -> None:
     """Look until Ctrl-C, and show each look that found something, or whose losses are others than before."""
+    from streamhouse.project.rested import Rested
+
     before: SeenLosses | None = None
+    losses = Rested(lambda: seen_losses(app, flows, {}), _REST)
     while True:
-        found, lost = looker.look(flows or None), seen_losses(app, flows, {})
+        found, lost = looker.look(flows or None), losses.now()
         if any(look.records or look.change for look in found) or (lost != before and (lost.lost or before)):
             _show(app, found, lost)
         before = lost

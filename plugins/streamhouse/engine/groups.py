@@ -96,6 +96,11 @@ class GroupState:
         self.valid = self._at == at
         self.drop()
 
+    def forget(self) -> None:
+        """The cache is another one: what it has of the state is not known."""
+        self._at, self.valid = None, False
+        self.drop()
+
     def drop(self) -> None:
         """Forget what the epoch in hand makes of the state."""
         for part in self.parts:

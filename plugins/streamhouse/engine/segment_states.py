@@ -91,6 +91,8 @@ class SegmentStates:
         """
         if not self._cached_rows:
             return
+        if self._cache is not None and self._cache.is_damaged:
+            self._give_up_cache()
         if self._cache is None:
             derived = [part.cached for state in self._groups.values() for part in state.parts]
             self._cache = StateCache(self._file, [*self._cached_rows.values(), *derived])
@@ -182,6 +184,17 @@ class SegmentStates:
         """Close the cache."""
         if self._cache is not None:
             self._cache.close()
+
+    def _give_up_cache(self) -> None:
+        """Close a cache that is damaged, and forget what is known of it."""
+        self._end_epoch()
+        for name in tuple(self._whole):
+            self._forget_whole(name)
+        self._positions.clear()
+        for state in self._groups.values():
+            state.forget()
+        self.close()
+        self._cache = None
 
     def _unchanged(self, name: str) -> _Whole:
         with self._making:

@@ -8,7 +8,8 @@ into the cache in one transaction. So an epoch that fails or is repeated finds t
 import json
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from streamhouse.engine.bits import as_bits, as_key, from_bits, has_floats
+from streamhouse.engine.cache_damage import DamagedCacheError, is_damage, naming_damage, remove_cache
 from streamhouse.engine.spill import Bound, Spilled, SpillFolder, read_bounded
 from streamhouse.model.delta_plan import WEIGHT, TopRows
 from streamhouse.model.table import Column
@@ -74,7 +76,11 @@ class _CacheQuery:
 
 
 class StateCache:
-    """The rows one segment holds, in one DuckDB file. Calls may come from several threads."""
+    """The rows one segment holds, in one DuckDB file. Calls may come from several threads.
+
+    Attributes:
+        is_damaged: A call raised `DamagedCacheError`: close it, and open it again.
+    """
 
     def __init__(self, file: Path, cached: Iterable[CachedRows], bound: Bound | None = None) -> None:
         """Open or create the file; one that cannot be used is created again.
@@ -94,21 +100,37 @@ class StateCache:
         self._private: Path | None = None
         self._queries: dict[tuple[object, ...], _CacheQuery] = {}
         file.parent.mkdir(parents=True, exist_ok=True)
+        self.is_damaged = False
         try:
             self._database = _open(file)
-        except duckdb.IOException:
-            self._private = Path(tempfile.mkdtemp(prefix="states-", dir=file.parent))
-            self._database = _open(self._private / file.name)
-        except duckdb.Error:
-            file.unlink(missing_ok=True)
-            file.with_name(f"{file.name}.wal").unlink(missing_ok=True)
+        except duckdb.Error as error:
+            if isinstance(error, duckdb.IOException) and not is_damage(error):
+                self._private = Path(tempfile.mkdtemp(prefix="states-", dir=file.parent))
+                file = self._private / file.name
+            else:
+                remove_cache(file)
             self._database = _open(file)
+        self._file = file
         # Nobody else has the file open, so nobody reads what is in the folder beside it.
-        self._spilled = SpillFolder((self._private / file.name if self._private else file).with_suffix(".spilled"))
+        self._spilled = SpillFolder(file.with_suffix(".spilled"))
+
+    @contextmanager
+    def _cursor(self) -> Iterator["DuckDBPyConnection"]:
+        """A cursor, for one thread.
+
+        Raises:
+            DamagedCacheError: the file is damaged; the cache is of no use any more.
+        """
+        try:
+            with naming_damage(self._file), self._database.cursor() as cursor:
+                yield cursor
+        except DamagedCacheError:
+            self.is_damaged = True
+            raise
 
     def position(self, name: str) -> Position | None:
         """Position of the cached rows of a source or table; None: they are not cached, or with other columns."""
-        with self._database.cursor() as cursor:
+        with self._cursor() as cursor:
             query = exp.select("signature", "position").from_(_NOTES).where(exp.column("name").eq(exp.Placeholder()))
             found = cursor.execute(_text(query), [name]).fetchone()
         if found is None or found[0] != self.cached[name].signature:
@@ -119,7 +141,7 @@ class StateCache:
     def load(self, name: str, parts: Iterable[pa.Table], at: Position) -> None:
         """Replace the cached rows of a source or table; `parts` together are all its rows at `at`."""
         cached = self.cached[name]
-        with self._database.cursor() as cursor:
+        with self._cursor() as cursor:
             cursor.begin()
             cursor.register("part", as_bits(arrow_schema(cached.stored).empty_table()))
             kind = exp.Create(
@@ -133,7 +155,7 @@ class StateCache:
 
     def size(self, name: str) -> int:
         """How many rows there are, as of the start of the epoch in hand."""
-        with self._database.cursor() as cursor:
+        with self._cursor() as cursor:
             found = cursor.execute(_text(exp.select(exp.Count(this=exp.Star())).from_(_table(name)))).fetchone()
         return int(found[0]) if found is not None else 0
 
@@ -142,7 +164,7 @@ class StateCache:
 
         The caller removes the file; files that are left are removed when the cache is closed or opened.
         """
-        with self._database.cursor() as cursor:
+        with self._cursor() as cursor:
             changed = self._register(cursor, name, changes)
             return self._read_bounded(
                 cursor, name, self._once(("rows", name, changed), lambda: self._after(name, changed))
@@ -161,7 +183,7 @@ class StateCache:
             wanted: Distinct keys.
             columns: Column of `wanted` → column of the rows.
         """
-        with self._database.cursor() as cursor:
+        with self._cursor() as cursor:
             cursor.register("wanted", as_bits(wanted))
 
             def met(rows: exp.Query) -> exp.Query:
@@ -173,14 +195,14 @@ class StateCache:
 
     def all_with_keys(self, name: str, wanted: pa.Table, columns: Mapping[str, str]) -> pa.Table:
         """As `rows_with_keys`, as of the start of the epoch in hand, and in this process however many they are."""
-        with self._database.cursor() as cursor:
+        with self._cursor() as cursor:
             cursor.register("wanted", as_bits(wanted))
             return self._read(cursor, name, _those(_all(name), "wanted", columns, "semi", self.cached[name]))
 
     def before(self, name: str, changes: Changes) -> pa.Table:
         """The rows, as of the start of the epoch in hand, of the keys that `changes` names."""
         cached = self.cached[name]
-        with self._database.cursor() as cursor:
+        with self._cursor() as cursor:
             cursor.register("named", _keys(changes, cached.key))
             keys = {k: k for k in cached.key}
             rows = self._once(("before", name), lambda: _those(_all(name), "named", keys, "semi", cached))
@@ -203,7 +225,7 @@ class StateCache:
         cached = self.cached[name]
         present_columns = tuple(column for column in cached.columns if column.name in rows.column_names)
         same, keys = {column.name: column.name for column in present_columns}, {name: name for name in cached.key}
-        with self._database.cursor() as cursor:
+        with self._cursor() as cursor:
             cursor.register("new_rows", as_bits(rows.select([column.name for column in present_columns])))
             own = _table(name)
             query_key: tuple[object, ...] = (name, *same, None, *(among.column_names if among is not None else ()))
@@ -243,7 +265,7 @@ class StateCache:
         import duckdb
 
         cached = self.cached[name]
-        with self._database.cursor() as cursor:
+        with self._cursor() as cursor:
             cursor.register("added", as_bits(conform(added, cached.columns)))
             named = self._once(
                 ("touched", name), lambda: exp.select(*map(_quoted, cached.key)).distinct().from_("added")
@@ -265,13 +287,13 @@ class StateCache:
     def consolidated(self, name: str, rows: pa.Table) -> pa.Table:
         """Rows of which each is there once, with the sum of its weights."""
         cached = self.cached[name]
-        with self._database.cursor() as cursor:
+        with self._cursor() as cursor:
             cursor.register("added", as_bits(conform(rows, cached.columns)))
             return self._read(cursor, name, _summed(exp.select("*").from_("added"), cached, [WEIGHT]))
 
     def top(self, name: str, changes: Changes | pa.Table, top: TopRows) -> pa.Table:
         """The first rows after `changes`, or of the rows given in place of all."""
-        with self._database.cursor() as cursor:
+        with self._cursor() as cursor:
             if isinstance(changes, Changes):
                 rows = self._after(name, self._register(cursor, name, changes))
             else:
@@ -286,7 +308,7 @@ class StateCache:
 
     def commit(self, changes: Mapping[str, Changes | None], positions: Mapping[str, Position]) -> None:
         """Take over what an epoch changed, in one transaction."""
-        with self._database.cursor() as cursor:
+        with self._cursor() as cursor:
             cursor.begin()
             for name, position in positions.items():
                 cached, change = self.cached[name], changes.get(name)
@@ -300,9 +322,17 @@ class StateCache:
             cursor.commit()
 
     def close(self) -> None:
-        """Close the file."""
-        self._database.close()
+        """Close the file; one that is damaged is removed."""
+        import duckdb
+
+        try:
+            self._database.close()
+        except duckdb.Error:
+            if not self.is_damaged:
+                raise
         self._spilled.remove()
+        if self.is_damaged:
+            remove_cache(self._file)
         if self._private is not None:
             shutil.rmtree(self._private, ignore_errors=True)
 

@@ -19,6 +19,7 @@ from streamhouse.jobs.query import QueryService
 from streamhouse.model.bad_rows import ACTION, DEAD_LETTERS
 from streamhouse.model.plan import EXPECTATION, FlowPlan
 from streamhouse.project.project import Project
+from streamhouse.state.plans import Unreadable
 
 _ARROW = b"\xff\xff\xff\xff"  # how a row of Parquet begins
 
@@ -81,13 +82,13 @@ def quarantine_tables(plans: Collection[FlowPlan]) -> list[QuarantineTable]:
     return sorted(found, key=lambda one: (one.flow, one.table))
 
 
-def applied_plans(project: Project) -> list[FlowPlan]:
-    """Every flow as it runs; none where nothing ever ran."""
+def applied_plans(project: Project, unreadable: Unreadable | None = None) -> list[FlowPlan]:
+    """Every flow as it runs; none where nothing ever ran. `unreadable` as of `state.plans.newest_of_all`."""
     state = project.existing_state()
     if state is None:
         return []
     with state:
-        return list(state.running_plans().values())
+        return list(state.running_plans(unreadable).values())
 
 
 def counted(project: Project, asking: QueryService, tables: Collection[QuarantineTable]) -> list[QuarantineTable]:

@@ -22,6 +22,7 @@ from streamhouse.query.plain_values import NotPlainError
 from streamhouse.query.reading import ReadableRows, readable
 from streamhouse.query.rest import at_rest, lakes_instead
 from streamhouse.state.epochs import RETAINED_EPOCHS
+from streamhouse.state.plans import Unreadable
 from streamhouse.state.records import EpochRecord
 from streamhouse.stores.base import NeedsSparkError
 
@@ -261,7 +262,7 @@ def epochs_of(project: Project) -> Epochs:
     if state is None:
         return Epochs()
     with state:
-        plans = list(state.running_plans().values())
+        plans = list(state.running_plans({}).values())
 
     def records(flow: str, segment: str) -> list[EpochRecord]:
         with project.state() as state:
@@ -275,7 +276,11 @@ def epochs_of(project: Project) -> Epochs:
 
 
 def catalog_of(project: Project, environment: str | None = None) -> Catalog:
-    """Every table that a flow writes which was run at least once, as it was run last, and its versions before that."""
+    """Every table that a flow writes which was run at least once, as it was run last, and its versions before that.
+
+    Tables of a flow whose plan cannot be read are missing; a query that names one is refused with the reason.
+    """
+    unreadable: Unreadable = {}
     state = project.existing_state()
     if state is None:
         return {}
@@ -283,13 +288,13 @@ def catalog_of(project: Project, environment: str | None = None) -> Catalog:
         if environment is not None:
             from streamhouse.change.environment import catalog
 
-            tables = catalog(state, environment)
+            tables = catalog(state, environment, unreadable)
         else:
             versions = state.versions()
             tables = {
                 name: table_at(table, versions)
-                for _, plan in state.plans().values()
+                for _, plan in state.plans(unreadable).values()
                 for name, table in plan.tables.items()
             }
         known = histories(tables, state.tables.served(), state.tables.retired(), state.stored_tables.made())
-    return CatalogWithPast(tables, KnownPast(known, lambda: epochs_of(project)))
+    return CatalogWithPast(tables, KnownPast(known, lambda: epochs_of(project)), unreadable)

@@ -315,7 +315,7 @@ def _begun(open_: Open, plan: FlowPlan, meter: "Meter", wanted: ToRun | None) ->
         definition=wanted.definition if wanted is not None else None,
         is_applied=wanted is not None and wanted.is_applied,
     )
-    meter.warnings = begun.warnings
+    meter.warnings = (*begun.warnings, *(wanted.warnings if wanted is not None else ()))
     if wanted is not None and wanted.edit is not None:
         meter.stage(str(wanted.edit))
     return begun.plan

@@ -15,6 +15,7 @@ from streamhouse.model.plan import FlowPlan
 from streamhouse.project.project import Project
 from streamhouse.runtime.lost_tables import LostTables, lost_tables
 from streamhouse.runtime.open import Open, opened
+from streamhouse.state.plans import Unreadable
 from streamhouse.state.tier_asks import TierAsk
 from streamhouse.state.troubles import TableTrouble
 
@@ -171,13 +172,17 @@ def chosen_flows(project: Project, flows: Sequence[str], concerns: Callable[[Flo
 
     Raises:
         UnknownFlowError: one of those named never ran.
-        StateConflictError: one of them did, and the state store does not know it.
+        StateConflictError: one of them did, and the state store does not know it, or its plan cannot be read.
     """
     state = project.existing_state()
     applied: dict[str, FlowPlan] = {}
+    unreadable: Unreadable = {}
     with state or nullcontext():
         if state is not None:
-            applied = {flow: plan for flow, (_, plan) in state.plans().items()}
+            applied = {flow: plan for flow, (_, plan) in state.plans(unreadable).items()}
+        for flow, error in unreadable.items():
+            if not flows or flow in flows:
+                raise error
         if not flows or not applied.keys() >= set(flows):
             _refuse_forgotten(lost_tables(project, state).lost, applied, flows)
     for flow in flows:

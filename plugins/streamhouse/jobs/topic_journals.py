@@ -80,7 +80,7 @@ def shorten_topics(
 def _journals(project: Project, state: StateStore, flows: Collection[str]) -> list[tuple[TopicJournal, set[str]]]:
     """Those of the flows' topics that are there, and which flows read each; topics of two clusters have one each."""
     found: dict[tuple[str, str], tuple[TopicJournal, set[str]]] = {}
-    reading = [(flow, one) for flow, (_, plan) in state.plans().items() if flow in flows for one in plan.sources]
+    reading = [(flow, one) for flow, (_, plan) in state.plans({}).items() if flow in flows for one in plan.sources]
     for flow, source in reading:
         with suppress(StreamhouseError):  # such as a registry that the settings have no more: the flow says so
             if (options := _topic_options(source)) is not None and options.kafka is not None:

@@ -22,6 +22,7 @@ class Hit(Answer):
     name: str
     description: str
     words: tuple[str, ...] = Field(description="words of the search that it has; 'describe' shows the rest")
+    lost: tuple[str, ...] = Field(default=(), description="what is lost or damaged of it, and what to do")
 
 
 class SearchAnswer(Answer):
@@ -95,6 +96,17 @@ class TroubleFacts(Answer):
     times: int
 
 
+class LossFacts(Answer):
+    """Something that a flow lost: rows that answers lack, or records without which it cannot go on."""
+
+    kind: str = Field(description="tables, state store, unreadable")
+    tier: str | None = Field(description="of the tables; null: of no tier, or it is not known of which")
+    tables: tuple[str, ...]
+    code: str
+    message: str
+    hint: str | None = Field(description="what to do")
+
+
 class Freshness(Answer):
     """How fresh the tables of a flow are."""
 
@@ -138,6 +150,7 @@ class TableFacts(Answer):
     links_left_out: int
     freshness: tuple[Freshness, ...]
     troubles: tuple[TroubleFacts, ...]
+    lost: tuple[LossFacts, ...] = ()
     rows_allowed: bool = Field(description="its rows may be queried from here")
 
 
@@ -184,6 +197,7 @@ class FlowFacts(Answer):
     freshness: Freshness
     error: str | None
     troubles: tuple[TroubleFacts, ...]
+    lost: tuple[LossFacts, ...] = ()
 
 
 class DescribeAnswer(Answer):
@@ -267,6 +281,7 @@ class PlanAnswer(Answer):
     flows: tuple[PlanFlow, ...] = Field(description="those that change first")
     left_out: int = Field(default=0, description="flows beyond what one answer holds: name one")
     withheld: int = Field(default=0, description="parts left out, because a table does not let its schema be shown")
+    unreadable: tuple[Fault, ...] = Field(default=(), description="of each flow whose applied plan cannot be read")
 
 
 class DiffFile(Answer):
@@ -378,12 +393,16 @@ class FlowDiagnosis(Answer):
     questions: int
     edit: str | None
     troubles: tuple[TroubleFacts, ...]
+    lost: tuple[LossFacts, ...] = ()
     events: tuple[str, ...] = Field(description="the last ones, newest first")
     findings: tuple[str, ...] = Field(description="what is out of order, the weightiest first; empty: nothing")
 
 
 class DiagnoseAnswer(Answer):
-    """One entry for each flow that the name is about, late ones first."""
+    """One entry for each flow that the name is about: those that lost something first, then late ones."""
 
     flows: tuple[FlowDiagnosis, ...]
     left_out: int = 0
+    not_looked_at: dict[str, str] = Field(
+        default_factory=dict, description="tier → why it was not looked at for lost rows"
+    )

@@ -23,6 +23,7 @@ from streamhouse.model.outcome import Finding, FlowDiff
 from streamhouse.project.check import check_project
 from streamhouse.project.compare import PlanComparison, compare_project
 from streamhouse.registry.files import read_files
+from streamhouse.state.plans import Unreadable
 
 _MOST = 100
 _MOST_PARTS = 500
@@ -98,8 +99,9 @@ def _planned(serving: Serving, request: PlanArguments) -> PlanAnswer:
     project = serving.desk.project
     shared = serving.shared()
     files = files_with(project, request.proposal, shared) if request.proposal else None
+    unreadable: Unreadable = {}
     with serving.desk.compiling():
-        found = compare_project(project, request.flow, files=files)
+        found = compare_project(project, request.flow, files=files, unreadable=unreadable)
     withheld_count = [0]
     found.sort(key=lambda one: not one.is_change)  # by name, those that change first
     flows = [_flow(one, shared, withheld_count) for one in found]
@@ -109,7 +111,13 @@ def _planned(serving: Serving, request: PlanArguments) -> PlanAnswer:
         if shown and parts > _MOST_PARTS:
             break
         shown.append(flow)
-    return PlanAnswer(flows=tuple(shown), left_out=len(flows) - len(shown), withheld=withheld_count[0])
+    faults = (fault for flow, error in unreadable.items() if request.flow in (None, flow) for fault in faults_of(error))
+    return PlanAnswer(
+        flows=tuple(shown),
+        left_out=len(flows) - len(shown),
+        withheld=withheld_count[0],
+        unreadable=tuple(redact_all(faults, shared)),
+    )
 
 
 def _flow(one: PlanComparison, shared: Shared, withheld_count: list[int]) -> PlanFlow:

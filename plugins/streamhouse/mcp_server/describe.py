@@ -15,7 +15,7 @@ from streamhouse.mcp_server.answers import (
 )
 from streamhouse.mcp_server.arguments import DescribeArguments
 from streamhouse.mcp_server.describe_table import rules, table_facts
-from streamhouse.mcp_server.health import error_text, freshness, troubles
+from streamhouse.mcp_server.health import error_text, freshness, losses, troubles
 from streamhouse.mcp_server.rows import rows_of, selecting
 from streamhouse.mcp_server.shareable import Shared
 from streamhouse.mcp_server.tool_context import Serving
@@ -111,7 +111,7 @@ def _flow(look: Desk, shared: Shared, name: str) -> tuple[FlowFacts, tuple[str, 
     summary = page.summary
     try:
         plan = flows.known(look, name)[1]
-    except StreamhouseError:  # its files are wrong, and it was never applied
+    except StreamhouseError:  # its files are wrong, and it was never applied; or its plan cannot be read
         plan = None
     steps = plan.steps if plan is not None else ()
     shown_steps = [step for step in steps if shared.sees(step.writes.name)]
@@ -137,6 +137,7 @@ def _flow(look: Desk, shared: Shared, name: str) -> tuple[FlowFacts, tuple[str, 
         freshness=freshness(summary),
         error=error_text(summary.error, shared, plan.tables if plan is not None else [name]) if summary.error else None,
         troubles=troubles(summary, shared),
+        lost=losses(summary.lost, shared),
     ), shared.left_out(len(steps) - len(shown_steps), "steps")
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from streamhouse.errors import UnknownColumnError, UnknownTableError, did_you_mean
 from streamhouse.mcp_server.answers import ColumnFacts, Link, Named, StepFacts, TableFacts
-from streamhouse.mcp_server.health import freshness, troubles
+from streamhouse.mcp_server.health import freshness, losses, troubles
 from streamhouse.mcp_server.shareable import Shared
 from streamhouse.model.plan import QUARANTINE
 from streamhouse.planner.catalog import CatalogColumn, CatalogTable
@@ -64,6 +64,7 @@ def table_facts(desk: Desk, shared: Shared, name: str) -> tuple[TableFacts, tupl
         links_left_out=max(0, len(up) - _LINKS) + max(0, len(down) - _LINKS),
         freshness=tuple(freshness(one) for one in summaries),
         troubles=tuple(trouble for one in summaries for trouble in troubles(one, shared, page.name)),
+        lost=losses(page.lost, shared),
         rows_allowed=shared.gives_rows(page.name),
     )
     return facts, _withheld(page, steps, len(links.up) + len(links.down) - len(up) - len(down), shared)
@@ -85,6 +86,7 @@ def _withheld(page: TablePage, steps: list[StepAnswer], links: int, shared: Shar
     return (
         *((_WITHHELD_SQL,) if len(steps) < len(page.steps) else ()),
         *shared.left_out(links, "links of lineage"),
+        *(f"what flow {flow} reads and writes: its applied plan cannot be read" for flow in page.unknown_flows),
     )
 
 

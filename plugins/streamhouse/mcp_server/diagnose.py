@@ -8,8 +8,9 @@ from statistics import median, quantiles
 from streamhouse.errors import UnknownFlowError, UnknownTableError, did_you_mean
 from streamhouse.mcp_server.answers import DiagnoseAnswer, FlowDiagnosis, Hop, SegmentFacts
 from streamhouse.mcp_server.arguments import DiagnoseArguments
+from streamhouse.mcp_server.commands import for_client
 from streamhouse.mcp_server.findings import findings
-from streamhouse.mcp_server.health import error_text, event_text, freshness, troubles
+from streamhouse.mcp_server.health import error_text, event_text, freshness, losses, troubles
 from streamhouse.mcp_server.shareable import Shared
 from streamhouse.mcp_server.tool_context import Serving
 from streamhouse.model.plan import FlowPlan, Segment
@@ -52,8 +53,9 @@ def diagnosis(look: Desk, shared: Shared, name: str | None) -> DiagnoseAnswer:
     plans = {flow: plan for flow, (_, plan) in look.shown().items()}
     wanted = sorted(_about(name, plans, shared, look))
     found = [_flow(look, shared, flow, plans.get(flow)) for flow in wanted[:_MOST_FLOWS]]
-    found.sort(key=lambda one: (not one.late, not one.findings, one.flow))
-    return DiagnoseAnswer(flows=tuple(found), left_out=max(0, len(wanted) - _MOST_FLOWS))
+    found.sort(key=lambda one: (not one.lost, not one.late, not one.findings, one.flow))
+    unseen = {tier.value: shared.cleaned(for_client(why)) for tier, why in look.losses().unseen.items()}
+    return DiagnoseAnswer(flows=tuple(found), left_out=max(0, len(wanted) - _MOST_FLOWS), not_looked_at=unseen)
 
 
 def _about(name: str | None, plans: Mapping[str, FlowPlan], shared: Shared, desk: Desk) -> Collection[str]:
@@ -102,6 +104,7 @@ def _flow(desk: Desk, shared: Shared, name: str, plan: FlowPlan | None) -> FlowD
         questions=summary.questions,
         edit=shared.cleaned(summary.edit) if summary.edit else None,
         troubles=troubles(summary, shared),
+        lost=losses(summary.lost, shared),
         events=tuple(
             event_text(event, shared, tables)
             for event in reversed(state.events(name, limit=_EVENTS) if state is not None else [])

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from streamhouse.mcp_server.answers import FlowDiagnosis, SegmentFacts
 from streamhouse.mcp_server.commands import for_client
+from streamhouse.mcp_server.health import loss_line
 
 _IDLE_TIMES = 10  # so many times its target without an epoch are worth a word
 _SHARE = 0.5
@@ -15,6 +16,7 @@ def findings(flow: FlowDiagnosis) -> tuple[str, ...]:
 
 
 def _found(flow: FlowDiagnosis) -> Iterator[str]:
+    yield from map(loss_line, flow.lost)
     state = flow.freshness.state
     if state in {"failed", "lost"}:
         yield f"the flow is {state}: no rows are read until it is started again (streamhouse run {flow.flow})"

@@ -7,11 +7,11 @@ from inspect import getdoc
 
 from streamhouse import errors
 from streamhouse.errors import StreamhouseError
-from streamhouse.mcp_server.answers import Freshness, TroubleFacts
+from streamhouse.mcp_server.answers import Freshness, LossFacts, TroubleFacts
 from streamhouse.mcp_server.commands import for_client
 from streamhouse.mcp_server.shareable import Shared
 from streamhouse.state.records import FlowEvent
-from streamhouse.ui.answers import FlowSummary
+from streamhouse.ui.answers import FlowSummary, LossAnswer
 
 _CODE = re.compile(r"\bSH\d{3}\b", re.ASCII)
 _OF_COUNTS = frozenset({"expectation", "loss", "plan", "segments", "retention", "meaning"})
@@ -46,6 +46,34 @@ def troubles(summary: FlowSummary, shared: Shared, table: str | None = None) -> 
         for one in summary.troubles
         if shared.sees(one.table) and table in (None, one.table)
     )
+
+
+def losses(found: Iterable[LossAnswer], shared: Shared) -> tuple[LossFacts, ...]:
+    """What flows lost, without tables that may not be shown; the first line of `streamhouse status`, as data."""
+    return tuple(
+        LossFacts(
+            kind=one.kind,
+            tier=one.tier,
+            tables=tuple(filter(shared.sees, one.tables)),
+            code=one.code,
+            message=_loss_text(one, shared),
+            hint=shared.cleaned(for_client(one.hint)) if one.hint else None,
+        )
+        for one in found
+    )
+
+
+def _loss_text(one: LossAnswer, shared: Shared) -> str:
+    """What happened; what a store says of a file that it cannot read may quote rows of the file."""
+    if one.kind == "unreadable":
+        return error_text(f"{one.code} {one.text}", shared, one.tables or ["of which is not known"])
+    return shared.cleaned(for_client(one.text))
+
+
+def loss_line(one: LossFacts) -> str:
+    """A loss in one line, with what to do."""
+    message = one.message if one.message.startswith(one.code) else f"{one.code} {one.message}"
+    return f"{message}; {one.hint}" if one.hint else message
 
 
 def error_text(text: str, shared: Shared, tables: Iterable[str]) -> str:

@@ -40,11 +40,24 @@ def catalog_of(desk: Desk, registry: Registry) -> Catalog:
     actions = {name: one for name, one in registry.actions.items() if _may_show_schemas(registry, name)}
     values = known_values(desk.project, desired, _log.warning)
     known = build_catalog(registry, desired, values) if desired else Catalog({})
+    tables = _of_unreadable(desk, known)
     running = {flow: plan for flow, plan in shown.items() if not known.tables.keys() >= plan.tables.keys()}
-    tables = {name: table for flow, plan in running.items() for name, table in _applied(desk, flow, plan).items()}
+    tables |= {name: table for flow, plan in running.items() for name, table in _applied(desk, flow, plan).items()}
     if not desired:
         tables = _with_refused(tables, registry)
     return Catalog({**tables, **known.tables}, known.keys, actions)
+
+
+def _of_unreadable(desk: Desk, known: Catalog) -> dict[str, CatalogTable]:
+    """Tables that were applied and of which nothing else is known, because plans of flows cannot be read.
+
+    Nothing of them may be shown: their texts may have said so.
+    """
+    unreadable, state = desk.unreadable(), desk.state
+    if state is None or not unreadable:
+        return {}
+    lost_names = set(state.tables.known()) - known.tables.keys()
+    return {name: CatalogTable(name, "", "", (), sharing=_NOTHING) for name in lost_names}
 
 
 def is_denied(text: str) -> bool:
@@ -59,7 +72,7 @@ def _may_show_schemas(registry: Registry, action: str) -> bool:
 def _applied(desk: Desk, flow: str, plan: FlowPlan) -> dict[str, CatalogTable]:
     """The tables of a flow as the texts say that it was applied with; of others nothing may be shown."""
     state = desk.state
-    definition = state.definitions.applied().get(flow) if state is not None else None
+    definition = state.definitions.applied({}).get(flow) if state is not None else None
     try:
         found = build_catalog(Registry.of_definition(definition), {flow: plan}).tables if definition else {}
     except StreamhouseError:

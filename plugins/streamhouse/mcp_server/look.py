@@ -4,11 +4,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from streamhouse.model.plan import FlowPlan
-from streamhouse.ui.desk import Applied, Desk
+from streamhouse.ui.desk import Desk, KnownPlans
 
 if TYPE_CHECKING:
     from streamhouse.project.edits import Edit
     from streamhouse.registry import Registry
+    from streamhouse.runtime.lost_tables import SeenLosses
     from streamhouse.state.store import StateStore
 
 Found = TypeVar("Found")
@@ -36,9 +37,9 @@ class Look(Desk):
         """As of the desk."""
         return self._once("desired", self._desk.desired)
 
-    def applied(self) -> Applied:
+    def known_plans(self) -> KnownPlans:
         """As of the desk."""
-        return self._once("applied", self._desk.applied)
+        return self._once("known_plans", self._desk.known_plans)
 
     def shown(self) -> dict[str, tuple[int | None, FlowPlan]]:
         """As of the desk."""
@@ -47,6 +48,10 @@ class Look(Desk):
     def edits(self) -> "dict[str, Edit]":
         """As of the desk."""
         return self._desk.edits()
+
+    def losses(self) -> "SeenLosses":
+        """As of the desk."""
+        return self._desk.losses()
 
     def _once(self, name: str, work: Callable[[], Found]) -> Found:
         if name not in self._found:

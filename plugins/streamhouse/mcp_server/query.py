@@ -35,6 +35,7 @@ def readable_tables(serving: Serving, sql: str) -> tuple[str, ...]:
     try:
         from streamhouse.jobs.query import catalog_of
         from streamhouse.query.parse import parse_query
+        from streamhouse.query.past import CatalogWithPast, KnownPast, unreadable_of
     except ModuleNotFoundError as error:  # all but queries works where no engine is
         raise MissingPackageError(
             f"the Python package '{error.name}' is not installed", hint="pip install 'streamhouse[engine]'"
@@ -42,7 +43,9 @@ def readable_tables(serving: Serving, sql: str) -> tuple[str, ...]:
 
     shared = serving.shared()
     # A table whose schema may not be shown is unknown here: errors list columns, and names that come near.
-    catalog = {name: table for name, table in catalog_of(serving.desk.project).items() if shared.sees(name)}
+    every = catalog_of(serving.desk.project)
+    shown = {name: table for name, table in every.items() if shared.sees(name)}
+    catalog = CatalogWithPast(shown, KnownPast(), unreadable_of(every))
     uses = parse_query(sql, catalog).uses
     tables = tuple(dict.fromkeys(use.title.partition("$")[0] for use in uses))
     shared.require_rows(tables)

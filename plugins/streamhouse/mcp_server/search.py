@@ -1,19 +1,26 @@
 """Finds tables, actions and flows by words: a hit need not have all of them, and may have them almost."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from rapidfuzz import fuzz
 from snowballstemmer import stemmer
 
 from streamhouse.mcp_server.answers import Hit, SearchAnswer
 from streamhouse.mcp_server.arguments import SearchArguments
+from streamhouse.mcp_server.health import loss_line, losses
 from streamhouse.mcp_server.shareable import Shared
 from streamhouse.model.action import Action
 from streamhouse.model.flow import Flow
 from streamhouse.model.meaning import DimensionMeaning, MeasureMeaning
 from streamhouse.planner.catalog import CatalogTable
+from streamhouse.ui.answers import LossAnswer
+from streamhouse.ui.losses import losses_by_flow
+
+if TYPE_CHECKING:
+    from streamhouse.runtime.lost_tables import SeenLosses
 
 _NAME, _SYNONYM, _DESCRIPTION, _REST = 8.0, 6.0, 3.0, 1.0
 _ALMOST = 85.0  # of 100: letters that agree
@@ -26,8 +33,14 @@ Thing = tuple[str, str, str, Fields]
 """Kind, name, description, and the texts that words are looked for in."""
 
 
-def search(shared: Shared, request: SearchArguments) -> SearchAnswer:
-    """The best hits; with equal scores by kind and name."""
+def search(shared: Shared, request: SearchArguments, seen: "SeenLosses | None" = None) -> SearchAnswer:
+    """The best hits; with equal scores by kind and name.
+
+    Args:
+        shared: What may be shown.
+        request: What is looked for.
+        seen: What flows lost; None: nothing.
+    """
     words = tuple(dict.fromkeys(_tokens(request.text)))
     scored = []
     for order, (kind, name, description, fields) in enumerate(_things(shared)):
@@ -40,7 +53,17 @@ def search(shared: Shared, request: SearchArguments) -> SearchAnswer:
             )
             scored.append((-score, order, hit))
     scored.sort(key=lambda one: one[:2])
-    return SearchAnswer(hits=tuple(hit for *_, hit in scored[: request.limit]), more=len(scored) > request.limit)
+    hits = (hit for *_, hit in scored[: request.limit])
+    lost = losses_by_flow(seen) if seen is not None else {}
+    return SearchAnswer(hits=tuple(_with_losses(hit, shared, lost) for hit in hits), more=len(scored) > request.limit)
+
+
+def _with_losses(hit: Hit, shared: Shared, lost: Mapping[str, tuple[LossAnswer, ...]]) -> Hit:
+    """A hit with what is lost of the flow, or of the table in each flow that has it."""
+    found = lost.get(hit.name, ()) if hit.kind == "flow" else ()
+    if hit.kind == "table":
+        found = tuple(one for every in lost.values() for one in every if hit.name in one.tables)
+    return hit.model_copy(update={"lost": tuple(map(loss_line, losses(found, shared)))}) if found else hit
 
 
 def _things(shared: Shared) -> Iterator[Thing]:

@@ -53,7 +53,7 @@ class Tool:
 
 
 async def _search(serving: Serving, request: arguments.SearchArguments) -> answers.SearchAnswer:
-    return await serving.work.run(lambda: search.search(serving.shared(), request))
+    return await serving.work.run(lambda: search.search(serving.shared(), request, serving.desk.losses()))
 
 
 TOOLS = (
@@ -130,7 +130,8 @@ TOOLS = (
         "diagnose",
         "Show why a table, layer or flow is late",
         "Freshness of each layer against the target, the slowest hop, waiting and working time of recent epochs, "
-        "errors, jobs that fail, tables that wait for a person, and what is out of order, in words.",
+        "errors, jobs that fail, tables that wait for a person, what is lost or damaged, and what is out of order, in "
+        "words.",
         arguments.DiagnoseArguments,
         answers.DiagnoseAnswer,
         diagnose.diagnose,

@@ -25,8 +25,8 @@ class Compiled:
     Attributes:
         flows: Flow → its DAGs.
         yaml: Flow → the text of its file.
-        broken: Flow → what is wrong with its files, each error with its place, cause and hint. One that was applied has
-            its DAGs all the same.
+        broken: Flow → what is wrong with its files, each error with its place, cause and hint, or why its applied plan
+            cannot be read. One that was applied has its DAGs all the same; without its plan they are those of its file.
         autopilot: Whether the project has rounds of the autopilot.
     """
 
@@ -58,7 +58,7 @@ def compile_flows(root: Path) -> Compiled:
         plans, broken = _each(project, registry)
     specs = {name: _spec(project, registry, plan) for name, plan in plans.items()}
     if project.settings.auto_apply is not AutoApply.ALL:
-        specs |= _applied(project, {*registry.flows, *registry.broken_flows})
+        specs |= _applied(project, {*registry.flows, *registry.broken_flows}, broken)
     specs = dict(sorted(specs.items()))
     return Compiled(
         {name: spec for name, (spec, _) in specs.items()},
@@ -98,17 +98,20 @@ def _spec_of(plan: FlowPlan, file: str, yaml: str, registry: Registry) -> tuple[
     return flow_spec(plan, file=file, yaml=yaml, sql=sql), yaml
 
 
-def _applied(project: Project, named: Collection[str]) -> dict[str, tuple[FlowSpec, str]]:
-    """Flow → its DAGs as it runs, and the text of its file then."""
+def _applied(project: Project, named: Collection[str], broken: dict[str, str]) -> dict[str, tuple[FlowSpec, str]]:
+    """Flow → its DAGs as it runs, and the text of its file then; `broken` gets flows whose plans cannot be read."""
     state = project.existing_state()
     if state is None:
         return {}
+    from streamhouse.state.plans import Unreadable
     from streamhouse.state.runners import WantedState  # loads SQLAlchemy, which a project that never ran need not
 
     with state:
         wanted = {one.flow for one in state.runners.all_wanted() if one.wanted is WantedState.RUNNING}
-        plans = {n: plan for n, (_, plan) in state.plans().items() if n in named or n in wanted}
-        definitions = state.definitions.applied()
+        unreadable: Unreadable = {}
+        plans = {n: plan for n, (_, plan) in state.plans(unreadable).items() if n in named or n in wanted}
+        definitions = state.definitions.applied({})
+    broken |= {file_stem(n): str(error) for n, error in unreadable.items() if n in named or n in wanted}
     found: dict[str, tuple[FlowSpec, str]] = {}
     for name, plan in plans.items():
         definition = definitions.get(name)

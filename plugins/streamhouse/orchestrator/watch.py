@@ -109,7 +109,7 @@ class CommitsOperator(ProjectOperator):
             for table, count in (payload.get("rows") or {}).items():
                 rows[table] = rows.get(table, 0) + count
         with self.state() as state:
-            tables = {name: table for _, plan in state.plans().values() for name, table in plan.tables.items()}
+            tables = {name: table for _, plan in state.plans({}).values() for name, table in plan.tables.items()}
         for name, count in rows.items():
             if name in tables:
                 spec = table_asset(tables[name])

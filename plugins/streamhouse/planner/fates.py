@@ -88,7 +88,7 @@ class Fates:
 
     @cached_property
     def _applied(self) -> dict[str, tuple[int, FlowPlan]]:
-        return self._state.plans() if self._state is not None else {}
+        return self._state.plans({}) if self._state is not None else {}
 
     @cached_property
     def _environments(self) -> "list[Change]":

@@ -70,13 +70,17 @@ def desired(
     return Desired(checked.plans, applied, files)
 
 
-def desired_plans(project: Project) -> dict[str, FlowPlan]:
+def desired_plans(project: Project, unreadable: "Unreadable | None" = None) -> dict[str, FlowPlan]:
     """Flow → its plan, of all flows, each after those it reads from.
+
+    Args:
+        project: Its state store is read.
+        unreadable: As for `applied_state`.
 
     Raises:
         DefinitionErrors: a file is wrong.
     """
-    return dict(desired(project).plans)
+    return dict(desired(project, unreadable=unreadable).plans)
 
 
 def desired_flow(

@@ -4,7 +4,8 @@ Saving a file changes nothing that serves. A flow goes on with the plan that was
 its files are what it is to become when somebody says so: `streamhouse apply`, or `auto_apply` of streamhouse.yaml.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from streamhouse.errors import (
@@ -18,7 +19,8 @@ from streamhouse.errors import (
 from streamhouse.model.definition import Definition
 from streamhouse.model.outcome import Outcome
 from streamhouse.model.plan import FlowPlan
-from streamhouse.project.applied import applied_state
+from streamhouse.project.applied import AppliedPlan, applied_state
+from streamhouse.project.check import load_registry
 from streamhouse.project.compare import PlanComparison, compare_project
 from streamhouse.project.project import Project
 from streamhouse.project.settings import AutoApply
@@ -60,12 +62,14 @@ class ToRun:
         is_applied: It is the plan that was applied last. Whatever is applied when the flow begins is what it runs with.
         definition: The texts that the plan follows from, where it is not applied.
         edit: What waits; None: nothing does.
+        warnings: What a person should know of other flows.
     """
 
     plan: FlowPlan
     is_applied: bool
     definition: Definition | None = None
     edit: Edit | None = None
+    warnings: tuple[str, ...] = ()
 
 
 def to_run(project: Project, flow: str) -> ToRun:
@@ -76,13 +80,63 @@ def to_run(project: Project, flow: str) -> ToRun:
     Raises:
         UnknownFlowError: no file defines it, and it was never applied.
         DefinitionError, DefinitionErrors: it was never applied, or every edit is taken, and a file is wrong.
+        StateConflictError: its applied plan cannot be read, or that of another flow, and it may not go on beside that.
     """
     takes = project.settings.auto_apply
-    applied = applied_state(project, {}).flows
+    unreadable: Unreadable = {}
+    applied = applied_state(project, {}, unreadable).flows
+    if unreadable:
+        return _beside_unreadable(project, flow, applied, unreadable)
     if flow in applied and takes is not AutoApply.ALL:
         return _standing(project, applied[flow].plan, takes)
     [compared] = compare_project(project, flow)
     return ToRun(compared.plan, is_applied=False, definition=compared.definition(project))
+
+
+def _beside_unreadable(
+    project: Project, flow: str, applied: Mapping[str, AppliedPlan], unreadable: "Unreadable"
+) -> ToRun:
+    """What a flow is to run with while the plan of another one cannot be read: what is applied, and no edit of it.
+
+    Raises:
+        UnknownFlowError: no file defines it, and it was never applied.
+        DefinitionError: it was never applied, and its file is wrong.
+        StateConflictError: it may not go on.
+    """
+    from streamhouse.engine.unreadable_flows import beside, refuse_unknown
+
+    if flow in unreadable:
+        raise unreadable[flow]
+    other, error = next(iter(unreadable.items()))
+    if flow not in applied:
+        load_registry(project).flow(flow)
+        raise beside(flow, f"cannot begin: it is not known whether {other} has its tables", error)
+    plan, state = applied[flow].plan, project.existing_state()
+    assert state is not None, "it has the plans"
+    with state:
+        refuse_unknown(plan, [one.plan for one in applied.values()], unreadable, state.newest_epochs())
+    _refuse_readers_by_file(project, plan, unreadable)
+    takes = project.settings.auto_apply
+    found = _standing(project, plan, AutoApply.OFF, unreadable)
+    edit = found.edit
+    if edit is not None and (takes is AutoApply.ALL or is_taken(edit.outcome, takes)):
+        raise beside(flow, f"cannot take the edit of its files: it is not known what {other} reads", error)
+    return replace(found, warnings=tuple(one.message for one in unreadable.values()))
+
+
+def _refuse_readers_by_file(project: Project, plan: FlowPlan, unreadable: "Unreadable") -> None:
+    """Refuse a flow whose tables another one reads by its file, where that one's applied plan cannot be read.
+
+    Raises:
+        StateConflictError: so it is.
+    """
+    from streamhouse.engine.unreadable_flows import beside
+
+    defined = load_registry(project).flows
+    for flow, error in unreadable.items():
+        reads = {read.table for step in defined[flow].steps for read in step.reads.values()} if flow in defined else ()
+        if shared := sorted(plan.tables.keys() & set(reads)):
+            raise beside(plan.flow, f"may not go on: {flow} reads {shared[0]}", error)
 
 
 def _standing(project: Project, plan: FlowPlan, takes: AutoApply, unreadable: "Unreadable | None" = None) -> ToRun:

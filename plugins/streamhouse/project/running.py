@@ -44,7 +44,7 @@ def defined(project: Project, state: StateStore, applied: Mapping[str, FlowPlan]
     files, takes = load_registry(project), project.settings.auto_apply
     if takes is AutoApply.ALL:
         return Defined(files)
-    found = edits(project)
+    found = edits(project, {})
     taken = {flow for flow, edit in found.items() if is_taken(edit.outcome, takes)}
     waiting = {flow: edit for flow, edit in found.items() if flow not in taken}
     registry = _running(project, state, files, applied, taken)
@@ -55,7 +55,7 @@ def _running(
     project: Project, state: StateStore, files: Registry, applied: Mapping[str, FlowPlan], edited: Collection[str]
 ) -> Registry:
     """Flows as they were when they were applied; those in `edited` as their files have them."""
-    definitions = state.definitions.applied()
+    definitions = state.definitions.applied({})
     parts: dict[str, Registry] = {}
     broken: list[Broken] = []
     for flow, plan in applied.items():

@@ -22,7 +22,7 @@ from streamhouse.query.conditions import conditions
 from streamhouse.query.moments import Clauses, Moment, MomentKind, moment_of, take_clauses
 from streamhouse.query.names import take_dots
 from streamhouse.query.parts import Part, TableView, UnknownPartError, part_of, parts, shown
-from streamhouse.query.past import Catalog, KnownPast, TableHistory, past_of
+from streamhouse.query.past import Catalog, KnownPast, TableHistory, past_of, unreadable_of
 from streamhouse.query.written import WrittenQuery, written
 from streamhouse.sql import dialect as sql
 from streamhouse.sql.admit import QUERY_FUNCTIONS, Refused, process_words, refused_calls, refused_relations
@@ -389,6 +389,9 @@ def _listed(names: list[str]) -> str:
 
 
 def _unknown_table(name: str, catalog: Catalog, at: Location) -> QueryRefusedError:
+    for flow, error in unreadable_of(catalog).items():
+        text = f"table '{name}' is not known, and neither are those of {flow}: {error.message}"
+        return QueryRefusedError(text, at=at, hint=error.hint)
     known = sorted(catalog)
     same = [full for full in known if full.split(".")[1] == name.rsplit(".", maxsplit=1)[-1]]
     hint = f"did you mean '{same[0]}'?" if same else did_you_mean(name, known, _listed(known))

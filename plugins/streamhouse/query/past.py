@@ -14,6 +14,7 @@ from streamhouse.model.types import Tier
 from streamhouse.model.version import stored_name, table_at, version_of
 from streamhouse.query.epoch_positions import Epochs
 from streamhouse.query.moments import Moment, MomentKind, time_text
+from streamhouse.state.plans import Unreadable
 from streamhouse.state.records import RetiredVersion, VersionSince
 
 Catalog = Mapping[str, Table]
@@ -196,12 +197,23 @@ def histories(
 
 
 class CatalogWithPast(dict[str, Table]):
-    """A catalog of a project, with what is recorded of the past of its tables."""
+    """A catalog of a project, with what is recorded of the past of its tables.
 
-    def __init__(self, tables: Catalog, past: KnownPast) -> None:
-        """Holds `tables`."""
+    Args:
+        tables: Name → table.
+        past: Of the tables.
+        unreadable: Flow → why its plan cannot be read: tables of such a flow are missing.
+    """
+
+    def __init__(self, tables: Catalog, past: KnownPast, unreadable: Unreadable | None = None) -> None:
         super().__init__(tables)
         self.past = past
+        self.unreadable = unreadable or {}
+
+
+def unreadable_of(catalog: Catalog) -> Unreadable:
+    """Flow → why its plan cannot be read, so that a catalog lacks its tables; of a plain mapping it lacks none."""
+    return catalog.unreadable if isinstance(catalog, CatalogWithPast) else {}
 
 
 def past_of(catalog: Catalog) -> KnownPast:

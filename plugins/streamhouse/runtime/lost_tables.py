@@ -26,12 +26,14 @@ from streamhouse.runtime.unreadable_tables import UnreadableTable, says_nothing,
 from streamhouse.services.layout import ServicesFolder
 from streamhouse.services.services import Services
 from streamhouse.state.damage import DamagedStateError, OtherVersionError
+from streamhouse.state.waits import waits_of
 from streamhouse.stores.base import LakeStore, NeedsSparkError, NotedStore, Store
 from streamhouse.stores.ledger import Ledger, NoLedger
 from streamhouse.stores.mark import lost_copy_as
 
 if TYPE_CHECKING:
     from streamhouse.state.known_tables import KnownTogether
+    from streamhouse.state.plans import Unreadable
     from streamhouse.state.records import EpochRecord
     from streamhouse.state.store import StateStore
 
@@ -139,9 +141,10 @@ def lost_tables(
     has_data = _has_data(project)
     if has_data:
         with suppress(StreamhouseError):  # a file is wrong
-            plans = {**(desired_plans(project) if desired is None else desired), **known}
+            plans = {**(desired_plans(project, {}) if desired is None else desired), **known}
             plans = {flow: plan for flow, plan in plans.items() if flow not in broken}
-    found = SeenLosses([LostTables.of_state(flow, error) for flow, error in broken.items()])
+    unreadable = [*broken.items(), *(_unreadable_waits(state) if state is not None else {}).items()]
+    found = SeenLosses([LostTables.of_state(flow, error) for flow, error in unreadable])
     if not plans:
         return found
     together = None if state is None else state.stored_tables.together()
@@ -158,6 +161,17 @@ def lost_tables(
             except StreamhouseError as error:
                 found.unseen.update(dict.fromkeys(stores, f"{error.code} {error.message}"))
     return found if has_data or project.settings.fluss is not None else replace(found, unseen={})
+
+
+def _unreadable_waits(state: "StateStore") -> "Unreadable":
+    """Flow → why what waits of it cannot be read: a change that is open, or one upstream."""
+    found: Unreadable = {}
+    for flow in state.flows():
+        try:
+            waits_of(state, flow)
+        except StateConflictError as error:
+            found[flow] = error
+    return found
 
 
 def _tiers(plan: FlowPlan) -> set[Tier]:

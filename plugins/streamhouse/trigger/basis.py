@@ -26,6 +26,7 @@ class Basis:
         looks: Flow → what was observed of what it reads; other flows are not decided on.
         now: As the state store records it, in whole milliseconds.
         impact: How far a change reaches.
+        unreadable: Flows that run, and whose plans cannot be read: how far a change reaches into them is not known.
     """
 
     project: Project
@@ -34,6 +35,7 @@ class Basis:
     looks: Mapping[str, UpstreamLook]
     now: datetime
     impact: Impact
+    unreadable: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -43,6 +45,7 @@ class Basis:
         applied: Mapping[str, FlowPlan],
         looks: Mapping[str, UpstreamLook],
         now: datetime,
+        unreadable: tuple[str, ...] = (),
     ) -> "Basis":
         """The basis of a look; see the attributes."""
         registry = defined.registry
@@ -51,7 +54,9 @@ class Basis:
         def opens(flow: str, step: PlannedStep, read: PlannedRead) -> bool:
             return _opens(registry, flow, step, read)
 
-        return cls(project, defined, dict(applied), looks, from_ms(to_ms(now)), Impact(applied, rules, opens))
+        return cls(
+            project, defined, dict(applied), looks, from_ms(to_ms(now)), Impact(applied, rules, opens), unreadable
+        )
 
     @property
     def registry(self) -> Registry:

@@ -41,7 +41,7 @@ class Questions:
             return question
         document = {"event": event.model_dump(mode="json"), "decision": decision.model_dump(mode="json")}
         text, shown = _if_granted(self.basis, following, decision)
-        evidence = decision_text(decision) + text
+        evidence = decision_text(decision) + text + self._unknown_readers()
         return self.approvals.ask(flow, event.id, "; ".join(decision.asks), evidence, document | shown, now=now)
 
     def about_plan(self, plan: FlowPlan, found: FlowDiff) -> Approval:
@@ -51,8 +51,13 @@ class Questions:
             StoreUnavailableError: the state store does not answer.
         """
         document = {"diff": found.model_dump(mode="json"), "plan": plan.fingerprint}
-        evidence, now = diff_text(found), self.basis.now
+        evidence, now = diff_text(found) + self._unknown_readers(), self.basis.now
         return self.approvals.ask(plan.flow, plan.fingerprint, asks_for(found), evidence, document, now=now)
+
+    def _unknown_readers(self) -> str:
+        """Flows whose plans cannot be read: what the change does to them is not known."""
+        flows = ", ".join(self.basis.unreadable)
+        return f"\n\nnot known: what this does to {flows}, whose plan cannot be read" if flows else ""
 
 
 def asks_for(found: FlowDiff) -> str:

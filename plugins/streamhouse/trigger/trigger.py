@@ -10,7 +10,8 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
-from streamhouse.errors import StreamhouseError
+from streamhouse.engine.unreadable_flows import refuse_unknown_inputs
+from streamhouse.errors import StateConflictError, StreamhouseError
 from streamhouse.model.outcome import Outcome
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.shape import Shape
@@ -20,6 +21,7 @@ from streamhouse.project.check import Checked, compile_with_upstream
 from streamhouse.project.known_inputs import KnownInputs
 from streamhouse.project.project import Project
 from streamhouse.project.running import Defined, defined
+from streamhouse.state.plans import Unreadable
 from streamhouse.state.store import StateStore
 from streamhouse.state.waits import waits_of
 from streamhouse.stores.base import Store
@@ -60,7 +62,7 @@ class Trigger:
 
     def pin(self, flow: str) -> None:
         """Take what a flow reads for what it is now, once: call it when the flow is applied for the first time."""
-        applied = self._state.plans()
+        applied = self._state.plans({})
         if flow in applied and not self._state.upstream.pins(flow):
             look = self._observer.look(
                 applied[flow][1], {}, (plan for _, plan in applied.values()), self._state.versions(flow)
@@ -81,35 +83,43 @@ class Trigger:
             StoreUnavailableError: the state store does not answer.
         """
         at = now or datetime.now(UTC)
-        stored_plans = self._state.plans()
+        unreadable: Unreadable = {}
+        stored_plans = self._state.plans(unreadable)
         revisions = {name: revision for name, (revision, _) in stored_plans.items()}
         applied = {name: plan for name, (_, plan) in stored_plans.items()}
-        wanted = [name for name in applied if flows is None or name in flows]
+        named = [name for name in applied if flows is None or name in flows]
+        unsure = {name: text for name in named if (text := _unsure(applied, name, unreadable)) is not None}
+        wanted = [name for name in named if name not in unsure]
         looks = {name: self._observe(name, applied) for name in wanted}
         files = self._files()
         live_shapes = {name: (applied[name], look.live) for name, look in looks.items()}
         if all(not looks[name].events and self._settled.get(name) == (files, revisions[name]) for name in wanted):
             self._shapes |= live_shapes
-            paused = self._state.upstream.paused
-            return [
-                FlowLook(name, paused=paused(name), unseen=looks[name].unseen, waits=waits_of(self._state, name))
-                for name in wanted
-            ]
+            return [self._nothing_new(name, looks[name].unseen) for name in wanted] + self._unlooked(unsure)
         definitions = self._defined(files, applied)
         of = (files, tuple(revisions.items()), tuple(wanted))
         done = self._as_files[1] if self._as_files is not None and self._as_files[0] == of else None
-        basis = Basis.of(self._project, definitions, applied, looks, at)
+        basis = Basis.of(self._project, definitions, applied, looks, at, tuple(unreadable))
         done_now = run_round(basis, self._state, self._apply, done)
         self._shapes |= live_shapes  # only now: until what changed is followed, it differs
         self._as_files = (of, done_now.as_files)
         for one in done_now.looks:
             if not one.records and not one.approvals and one.change is None:
                 self._settled[one.flow] = (files, revisions[one.flow])
-        return list(done_now.looks)
+        return [*done_now.looks, *self._unlooked(unsure)]
+
+    def _nothing_new(self, flow: str, unseen: Mapping[str, str]) -> FlowLook:
+        return FlowLook(
+            flow, paused=self._state.upstream.paused(flow), unseen=unseen, waits=waits_of(self._state, flow)
+        )
+
+    def _unlooked(self, unsure: Mapping[str, str]) -> list[FlowLook]:
+        """Flows that are not looked at; `unsure`: flow → why."""
+        return [self._nothing_new(flow, {flow: why}) for flow, why in unsure.items()]
 
     def together(self, flow: str) -> FlowPlan | None:
         """The plan of a flow with nothing detached; None while its files say something else than what runs."""
-        applied = {name: plan for name, (_, plan) in self._state.plans().items()}
+        applied = {name: plan for name, (_, plan) in self._state.plans({}).items()}
         running = applied[flow]
         registry = self._defined(self._files(), applied).registry
         whole = applied | {flow: running.model_copy(update={"aside": ()})}
@@ -163,6 +173,15 @@ class Trigger:
         if self._definitions is None or self._of != of:
             self._definitions, self._of = defined(self._project, self._state, applied), of
         return self._definitions
+
+
+def _unsure(applied: Mapping[str, FlowPlan], flow: str, unreadable: Unreadable) -> str | None:
+    """Why a flow cannot be looked at: a plan that cannot be read may be that of a flow which writes what it reads."""
+    try:
+        refuse_unknown_inputs(applied[flow], applied.values(), unreadable)
+    except StateConflictError as error:
+        return f"{error.code} {error.message}"
+    return None
 
 
 def document(look: FlowLook) -> dict[str, Any]:

@@ -103,6 +103,7 @@ def project(at: At, person: Someone, command: Engine, parts: Parts) -> About:
         engine_note=asker.note,
         query_note=asker.note or ("" if person.may_query else f"{person.name} may not query tables here"),
         broken=tuple(problem_data.trouble(error) for error in at.registry.errors),
+        not_looked_at={tier.value: why for tier, why in at.losses().unseen.items()},
         shortcuts=ShortcutsAnswer(**asdict(taken)) if taken is not None else None,
     )
 

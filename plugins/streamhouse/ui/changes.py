@@ -11,6 +11,7 @@ from streamhouse.planner.proposal import Proposal
 from streamhouse.planner.proposal_text import proposal_text
 from streamhouse.project.compare import PlanComparison
 from streamhouse.state.approvals import Approval
+from streamhouse.state.plans import Unreadable
 from streamhouse.state.records import Change
 from streamhouse.state.upstream import UpstreamRecord
 from streamhouse.state.waits import waits_of
@@ -25,6 +26,7 @@ from streamhouse.ui.answers import (
     VerdictAnswer,
 )
 from streamhouse.ui.desk import Desk
+from streamhouse.ui.problem_data import trouble
 
 
 def plan(desk: Desk) -> PlanPage:
@@ -33,7 +35,9 @@ def plan(desk: Desk) -> PlanPage:
     Raises:
         DefinitionErrors: a file is wrong.
     """
-    return PlanPage(flows=tuple(_compared(one) for one in desk.compared()))
+    unreadable: Unreadable = {}
+    compared = desk.compared(unreadable=unreadable)
+    return PlanPage(flows=tuple(map(_compared, compared)), unreadable=tuple(map(trouble, unreadable.values())))
 
 
 def approvals(desk: Desk) -> list[ApprovalAnswer]:

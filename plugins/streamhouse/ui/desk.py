@@ -1,8 +1,8 @@
 """What the page reads of a project: files, plans and the state store, each looked at when it is asked for."""
 
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from streamhouse.model.plan import FlowPlan
 from streamhouse.project.project import Project
+from streamhouse.project.rested import Rested
 
 if TYPE_CHECKING:
     from streamhouse.compiler.lineage import Lineage
@@ -17,14 +18,31 @@ if TYPE_CHECKING:
     from streamhouse.project.compare import PlanComparison
     from streamhouse.project.edits import Edit
     from streamhouse.registry import Registry
+    from streamhouse.runtime.lost_tables import SeenLosses
     from streamhouse.state.flow_state import FlowReport
+    from streamhouse.state.plans import Unreadable
     from streamhouse.state.records import EpochRecord
     from streamhouse.state.store import StateStore
 
 _REST = 10  # so many times as long as it took, until edits are looked for again
+_REST_OF_LOSSES = 20  # until losses are looked for again, which reads of each lake, and
+_LEAST_REST_S = 5.0  # at least so long
 
 Applied = dict[str, tuple[int, FlowPlan]]
 """Flow → the revision and plan applied last."""
+
+
+@dataclass(frozen=True)
+class KnownPlans:
+    """What runs, as far as it can be read from the state store.
+
+    Attributes:
+        applied: Of each flow whose plan can be read.
+        unreadable: Flow → why its plan cannot be read: it is damaged, or of another version of Streamhouse.
+    """
+
+    applied: Applied = field(default_factory=dict)
+    unreadable: "Unreadable" = field(default_factory=dict)
 
 
 class Desk:
@@ -39,12 +57,13 @@ class Desk:
         self._lock = Lock()  # compiling is work for one core; two at once would take as long and twice the memory
         self._state: StateStore | None = None
         self._state_is: tuple[int, int] | None = None
-        self._edits: dict[str, Edit] = {}
         self._registry: Registry | None = None
         self._registry_of: str | None = None  # digest of the files that it follows from
         self._catalog: Catalog | None = None
         self._catalog_of: str | None = None  # digest of the files that it follows from
-        self._edits_until = 0.0  # they are looked for again, on the monotonic clock
+        # The page asks every other second, and flows may be hundreds.
+        self._edits: Rested[dict[str, Edit]] = Rested(self._find_edits, _REST)
+        self._losses: Rested[SeenLosses] = Rested(self._find_losses, _REST_OF_LOSSES, _LEAST_REST_S)
 
     def close(self) -> None:
         """Release the connections."""
@@ -92,34 +111,46 @@ class Desk:
         from streamhouse.project.desired import desired_plans
 
         with self._lock:
-            return desired_plans(self.project)
+            return desired_plans(self.project, {})
+
+    def known_plans(self) -> KnownPlans:
+        """What runs, and of which flows that cannot be read; empty when nothing ever ran."""
+        state = self.state
+        unreadable: Unreadable = {}
+        return KnownPlans(state.plans(unreadable), unreadable) if state is not None else KnownPlans()
 
     def applied(self) -> Applied:
-        """What runs; empty when nothing ever ran."""
-        state = self.state
-        return state.plans() if state is not None else {}
+        """What runs, of flows whose plans can be read; empty when nothing ever ran."""
+        return self.known_plans().applied
+
+    def unreadable(self) -> "Unreadable":
+        """Flow → why its applied plan cannot be read."""
+        return self.known_plans().unreadable
 
     def shown(self) -> dict[str, tuple[int | None, FlowPlan]]:
         """Flow → revision and plan, as applied; of flows that were never applied, None and as the files have it.
 
-        Files that are wrong hide nothing that runs.
+        Files that are wrong hide nothing that runs. A flow whose applied plan cannot be read is left out: what its
+        files say need not be what runs.
 
         Raises:
             DefinitionErrors: a file is wrong, and nothing was ever applied.
         """
         from streamhouse.errors import StreamhouseError
 
-        applied: dict[str, tuple[int | None, FlowPlan]] = dict(self.applied())
+        known = self.known_plans()
+        applied: dict[str, tuple[int | None, FlowPlan]] = dict(known.applied)
+        ran = {*applied, *known.unreadable}
         registry = self.registry
-        if applied and applied.keys() >= {*registry.flows, *registry.broken_flows}:
+        if ran and ran >= {*registry.flows, *registry.broken_flows}:
             return applied  # no flow is known from its file alone: nothing is compiled for a look
         try:
             desired = self.desired()
         except StreamhouseError:
-            if not applied:
+            if not ran:
                 raise
             return applied
-        return {flow: (None, plan) for flow, plan in desired.items() if flow not in applied} | applied
+        return {flow: (None, plan) for flow, plan in desired.items() if flow not in ran} | applied
 
     def catalog(self) -> "Catalog | None":
         """What the tables mean, as the files say now; None: a file is wrong."""
@@ -136,8 +167,12 @@ class Desk:
                 self._catalog_of = files.digest
             return self._catalog
 
-    def compared(self, flow: str | None = None) -> "list[PlanComparison]":
+    def compared(self, flow: str | None = None, unreadable: "Unreadable | None" = None) -> "list[PlanComparison]":
         """A flow's files against what is applied; None: every flow's.
+
+        Args:
+            flow: Its name.
+            unreadable: As for `compare_project`; None: flows whose applied plans cannot be read are left out.
 
         Raises:
             UnknownFlowError: no file defines the flow.
@@ -146,18 +181,26 @@ class Desk:
         from streamhouse.project.compare import compare_project
 
         with self._lock:
-            return compare_project(self.project, flow)
+            return compare_project(self.project, flow, unreadable={} if unreadable is None else unreadable)
 
     def edits(self) -> "dict[str, Edit]":
-        """Flow → how its files differ from what is applied."""
+        """Flow → how its files differ from what is applied, of flows whose applied plans can be read."""
+        return self._edits.now()
+
+    def _find_edits(self) -> "dict[str, Edit]":
         from streamhouse.project.edits import edits
 
         with self._lock:
-            if time.monotonic() >= self._edits_until:  # the page asks every other second, and flows may be hundreds
-                began = time.monotonic()
-                self._edits = edits(self.project)
-                self._edits_until = time.monotonic() + _REST * (time.monotonic() - began)
-            return self._edits
+            return edits(self.project, {})
+
+    def losses(self) -> "SeenLosses":
+        """What flows lost, as `streamhouse status` says it; it may be some seconds old."""
+        return self._losses.now()
+
+    def _find_losses(self) -> "SeenLosses":
+        from streamhouse.ui.losses import look_for_losses
+
+        return look_for_losses(self.project, lambda: self.state)
 
     def flow_report(self, flow: str) -> "FlowReport":
         """What a flow is, given what is wanted of it, and how it is doing."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from streamhouse.errors import StreamhouseError, UnknownFlowError
+from streamhouse.errors import StateConflictError, StreamhouseError, UnknownFlowError
 from streamhouse.model.flow import Flow
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.version import table_name
@@ -13,10 +13,21 @@ from streamhouse.project.edits import Edit
 from streamhouse.registry import Registry
 from streamhouse.state.flow_state import FlowReport, FlowState
 from streamhouse.state.records import EpochRecord, FlowProgress
+from streamhouse.state.store import StateStore
 from streamhouse.state.troubles import TableTrouble
-from streamhouse.state.waits import waits_of
-from streamhouse.ui.answers import EpochPoint, FlowPage, FlowSummary, LayerFreshness, RunEvent, SourceFile, TierTrouble
+from streamhouse.state.waits import Wait, waits_of
+from streamhouse.ui.answers import (
+    EpochPoint,
+    FlowPage,
+    FlowSummary,
+    LayerFreshness,
+    LossAnswer,
+    RunEvent,
+    SourceFile,
+    TierTrouble,
+)
 from streamhouse.ui.desk import Applied, Desk
+from streamhouse.ui.losses import losses_by_flow
 from streamhouse.ui.rates import rates
 
 _EPOCHS, _EVENTS = 120, 50
@@ -34,6 +45,7 @@ class _Around:
     edits: dict[str, Edit]
     troubles: dict[str, list[TierTrouble]]
     proposals: dict[str, list[str]]
+    losses: dict[str, tuple[LossAnswer, ...]]
 
 
 def summaries(desk: Desk) -> list[FlowSummary]:
@@ -73,12 +85,20 @@ def _around(desk: Desk, flow: str | None = None) -> _Around:
     if state is not None:
         questions.update(question.flow for question in state.approvals.list(flow))
         for name in [flow] if flow is not None else state.flows():
-            waits[name] = [f"{one.text}; {one.remedy}" for one in waits_of(state, name) if not one.is_edit]
+            waits[name] = [f"{one.text}; {one.remedy}" for one in _waits(state, name) if not one.is_edit]
         for trouble in state.troubles.current(flow):
             troubles.setdefault(trouble.flow, []).append(_trouble(trouble))
         for one in state.autopilot.open(flow):
             proposals.setdefault(one.flow, []).append(f"{one.state}: {one.remedy} ({one.text})")
-    return _Around(desk.registry, desk.applied(), questions, waits, desk.edits(), troubles, proposals)
+    losses = losses_by_flow(desk.losses())
+    return _Around(desk.registry, desk.applied(), questions, waits, desk.edits(), troubles, proposals, losses)
+
+
+def _waits(state: StateStore, flow: str) -> tuple[Wait, ...]:
+    try:
+        return waits_of(state, flow)
+    except StateConflictError:  # it is named as lost
+        return ()
 
 
 def known(desk: Desk, name: str) -> tuple[int | None, FlowPlan]:
@@ -87,10 +107,13 @@ def known(desk: Desk, name: str) -> tuple[int | None, FlowPlan]:
     Raises:
         UnknownFlowError: there is none.
         DefinitionErrors: files are wrong, and it was never applied.
+        StateConflictError: its applied plan is damaged, or of another version of Streamhouse.
     """
-    applied = desk.applied()
-    if name in applied:
-        return applied[name]
+    plans = desk.known_plans()
+    if name in plans.applied:
+        return plans.applied[name]
+    if name in plans.unreadable:
+        raise plans.unreadable[name]
     desk.registry.flow(name)
     shown = desk.shown()
     if name not in shown:
@@ -134,6 +157,7 @@ def _summary(around: _Around, report: FlowReport, recent: Sequence[EpochRecord])
         edit=edit.text if edit is not None else None,
         troubles=tuple(around.troubles.get(name, ())),
         proposals=tuple(around.proposals.get(name, ())),
+        lost=around.losses.get(name, ()),
     )
 
 

@@ -14,6 +14,7 @@ from streamhouse.ui.answers import (
     ColumnAnswer,
     LineageLink,
     LineagePage,
+    LossAnswer,
     MeaningOfTable,
     QuarantineAnswer,
     ReadAnswer,
@@ -26,6 +27,7 @@ from streamhouse.ui.answers import (
 from streamhouse.ui.desk import Desk
 from streamhouse.ui.flows import troubles_of
 from streamhouse.ui.graph import pace, tiers_of
+from streamhouse.ui.losses import losses_by_flow
 from streamhouse.ui.meaning import meant
 
 Plans = dict[str, FlowPlan]
@@ -45,6 +47,7 @@ def page(desk: Desk, name: str, flow: str | None = None) -> TablePage:
     Raises:
         UnknownTableError: there is none.
         DefinitionErrors: files are wrong, and nothing was ever applied.
+        StateConflictError: the flow that writes it has an applied plan that cannot be read.
     """
     plans = {name: plan for name, (_, plan) in desk.shown().items()}
     for plan in plans.values():
@@ -54,8 +57,21 @@ def page(desk: Desk, name: str, flow: str | None = None) -> TablePage:
         for source in plan.sources:
             if source.name == name and flow in (None, plan.flow):
                 return _source(plans, plan, source)
+    _refuse_unreadable(desk, name)
     known = [table for plan in plans.values() for table in plan.tables]
     raise UnknownTableError(f"unknown table '{name}'", hint=did_you_mean(name, known, f"tables: {', '.join(known)}"))
+
+
+def _refuse_unreadable(desk: Desk, name: str) -> None:
+    """Refuse a table or a source that only a flow defines whose applied plan cannot be read.
+
+    Raises:
+        StateConflictError: as the state store says it.
+    """
+    flows, table = desk.registry.flows, name.removesuffix(QUARANTINE)
+    for flow, error in desk.unreadable().items():
+        if flow in flows and (table in {step.writes for step in flows[flow].steps} or table in flows[flow].sources):
+            raise error
 
 
 def summaries(desk: Desk) -> list[TableSummary]:
@@ -83,15 +99,24 @@ def lineage(desk: Desk, name: str) -> LineagePage:
     Raises:
         UnknownTableError: nothing is called so.
         UnknownColumnError: the table has no such column.
+        StateConflictError: the flow that writes it has an applied plan that cannot be read.
     """
     graph = desk.lineage()
-    table, column = graph.resolve(name)
+    try:
+        table, column = graph.resolve(name)
+    except UnknownTableError:
+        _refuse_unreadable(desk, ".".join(name.split(".")[:2]))
+        raise
 
     def links(found: Any) -> tuple[LineageLink, ...]:
         return tuple(LineageLink.model_validate(vars(link)) for link in found)
 
     return LineagePage(
-        table=table, column=column, up=links(graph.up(table, column)), down=links(graph.down(table, column))
+        table=table,
+        column=column,
+        up=links(graph.up(table, column)),
+        down=links(graph.down(table, column)),
+        unknown_flows=tuple(desk.unreadable()),
     )
 
 
@@ -175,7 +200,16 @@ def _table(desk: Desk, plans: Plans, table: Table) -> TablePage:
             for one in troubles_of(desk, flow)
             if one.table == table.name
         ),
+        lost=losses_of(desk, table.name),
+        unknown_flows=tuple(desk.unreadable()),
         meaning=_meaning(desk, table.name),
+    )
+
+
+def losses_of(desk: Desk, table: str) -> tuple[LossAnswer, ...]:
+    """What a table lost, in each tier."""
+    return tuple(
+        one for flow_losses in losses_by_flow(desk.losses()).values() for one in flow_losses if table in one.tables
     )
 
 

@@ -235,9 +235,23 @@ def test_a_plan_of_another_version_hides_no_other_flow(project, of_another_versi
     )
     code, text = told(capsys, "plan", "others")
     assert (code, "another version" in text) == (0, False)
+    assert "nothing to apply" in told(capsys, "apply", "others", "--yes")[1]
     change(project.root / "flows" / "others.yaml", "description: Order", "description: All order")
     assert told(capsys, "plan", "others")[0] == 0
-    assert main(["apply", "others", "--yes"]) == 6
+    for flow, why in (("others", "others is not applied: it is not known what orders reads; revision 1"), (None, "")):
+        capsys.readouterr()
+        assert main(["apply", *([flow] if flow else []), "--yes"]) == 6
+        refused = " ".join(capsys.readouterr().err.split())
+        assert refused.startswith(f"SH504 {why}")
+        assert "hint: finish the run with the version that wrote it" in refused
+
+
+def test_trigger_looks_beside_a_plan_of_another_version(of_another_version, capsys):
+    code, text = told(capsys, "trigger", "--once")
+    assert (code, text.count(of_another_version)) == (6, 1)
+    assert "others: nothing changed" in text
+    code, text = told(capsys, "trigger", "--once", "others")
+    assert (code, "another version" in text) == (0, False)
 
 
 def test_a_plan_of_another_version_in_json(of_another_version, capsys):

@@ -1,5 +1,8 @@
 """The DAGs of a project: of what is applied, whatever the files say by now."""
 
+import sqlite3
+from contextlib import closing
+
 import pytest
 
 from streamhouse.orchestrator.compiled import compile_flows
@@ -62,3 +65,13 @@ def test_the_autopilot_has_a_dag_unless_it_is_off(world, mode, there):
     files = files_of(compile_flows(world.project.root))
     assert ("_autopilot.py" in files) is there
     assert "autopilot" not in files["_project.py"]
+
+
+def test_a_plan_that_cannot_be_read_takes_no_dag_away_and_is_told(world):
+    before = dags(world)
+    with closing(sqlite3.connect(world.project.state_dir / "state.db")) as connection, connection:
+        connection.execute("UPDATE streamhouse_plan SET fingerprint = '0' WHERE flow = 'shop'")
+    compiled = compile_flows(world.project.root)
+    assert {"boards", "shop"} <= set(compiled.flows)
+    assert dags(world) == before
+    assert "SH504 the state store is damaged: revision 1 of flow 'shop'" in compiled.broken["shop"]

@@ -318,6 +318,7 @@ def beats(project, monkeypatch, capsys):
             rest()
 
     monkeypatch.setattr("streamhouse.cli.trigger.time", SimpleNamespace(sleep=rest))
+    monkeypatch.setattr("streamhouse.cli.trigger._REST", 0)  # each look is one for losses, too
     monkeypatch.setattr("streamhouse.jobs.rounds.rounds", rounds)
     yield printed
     file.write_bytes(whole)

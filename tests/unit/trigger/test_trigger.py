@@ -12,6 +12,7 @@ from streamhouse.project.desired import desired_plan
 from streamhouse.state.upstream import EventStatus
 from streamhouse.trigger.trigger import Trigger
 from tests.shop import BOARDS, FLOW, made_world
+from tests.two_flows import spoil_plan
 from tests.work import files_opened_by
 
 
@@ -469,3 +470,21 @@ def test_a_column_that_does_not_compile_holds_its_readers(two):
     two.flow(text=TWO.replace("schema_change: evolve", "schema_change: {policy: evolve, tables: {ods.others: ignore}}"))
     assert two.look().paused == frozenset()
     assert two.events()["add_column place string"] is EventStatus.NOTED
+
+
+def test_a_question_says_whose_plan_cannot_be_read(world):
+    world.look()
+    spoil_plan(world.project, "damaged", "boards")
+    world.without_price()
+    [question] = world.look().approvals
+    assert question.evidence.endswith("not known: what this does to boards, whose plan cannot be read")
+
+
+def test_a_flow_that_reads_from_one_whose_plan_cannot_be_read_is_not_looked_at(world):
+    world.look()
+    spoil_plan(world.project, "damaged", "shop")
+    [look] = world.trigger.look()
+    assert (look.flow, look.records, list(look.unseen)) == ("boards", (), ["boards"])
+    assert look.unseen["boards"].startswith(
+        "SH504 boards reads dws.totals, and it is not known which flow writes that; "
+    )

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 
 class Answer(BaseModel):
@@ -59,4 +59,5 @@ class About(Answer):
     engine_note: str = ""  # why rows can be neither read nor written; empty: there is an engine
     query_note: str = ""  # why nothing can be asked; empty: it can
     broken: tuple[ProblemDetail, ...]  # files that cannot be read
+    not_looked_at: dict[str, str] = Field(default_factory=dict)  # tier → why it was not looked at for lost rows
     shortcuts: ShortcutsAnswer | None = None  # None: there was no Spark session yet

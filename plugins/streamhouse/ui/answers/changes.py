@@ -5,7 +5,7 @@ from datetime import datetime
 from pydantic import BaseModel, ConfigDict
 
 from streamhouse.model.outcome import FlowDiff, Outcome
-from streamhouse.ui.answers.base import Answer
+from streamhouse.ui.answers.base import Answer, ProblemDetail
 
 
 class FlowChange(Answer):
@@ -24,6 +24,7 @@ class PlanPage(Answer):
     """What applying the files would do."""
 
     flows: tuple[FlowChange, ...]
+    unreadable: tuple[ProblemDetail, ...] = ()  # of each flow whose applied plan cannot be read
 
 
 class ProposalBehind(Answer):

@@ -32,6 +32,17 @@ class TierTrouble(Answer):
     times: int
 
 
+class LossAnswer(Answer):
+    """Something that a flow lost, in the words of `streamhouse status`."""
+
+    kind: str = Field(description="tables, state store, unreadable")
+    tier: str | None = Field(description="of the tables; null: of no tier, or it is not known of which")
+    tables: tuple[str, ...]
+    code: str
+    text: str
+    hint: str | None = Field(description="what to type")
+
+
 class FlowSummary(Answer):
     """One flow in the list."""
 
@@ -58,6 +69,7 @@ class FlowSummary(Answer):
     edit: str | None  # how its files differ from what is applied; None: not at all, or it was never applied
     troubles: tuple[TierTrouble, ...] = ()
     proposals: tuple[str, ...] = ()  # of the autopilot that are open
+    lost: tuple[LossAnswer, ...] = ()  # what is gone, older, damaged or of another version
 
 
 class EpochPoint(Answer):

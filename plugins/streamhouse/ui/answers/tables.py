@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from streamhouse.ui.answers.base import Answer
-from streamhouse.ui.answers.flows import TierTrouble
+from streamhouse.ui.answers.flows import LossAnswer, TierTrouble
 from streamhouse.ui.answers.graph import TierRetention
 
 
@@ -128,6 +128,8 @@ class TablePage(Answer):
     readers: tuple[ReaderAnswer, ...]
     quarantine: str | None
     troubles: tuple[TierTrouble, ...] = ()
+    lost: tuple[LossAnswer, ...] = ()  # of this table, in each tier
+    unknown_flows: tuple[str, ...] = ()  # whose plan cannot be read: they may write or read it
     meaning: MeaningOfTable | None = None  # None: its files are wrong, or it is a source or a table of quarantine
 
 
@@ -160,6 +162,7 @@ class LineagePage(Answer):
     column: str | None
     up: tuple[LineageLink, ...]
     down: tuple[LineageLink, ...]
+    unknown_flows: tuple[str, ...] = ()  # whose plan cannot be read: their links are missing
 
 
 class ReplayAnswer(Answer):

@@ -1,5 +1,6 @@
 // Small pieces that every page uses.
 import { html, useEffect, useId, useRef, useState } from "./html.js";
+import { link } from "./route.js";
 import { ago, count, duration, instant, plural } from "./words.js";
 
 const STATES = { running: "ok", starting: "calm", stopping: "calm", stopped: "calm", failed: "bad", lost: "bad" };
@@ -55,6 +56,13 @@ export const Troubles = ({ of }) => (of?.length
       <span class="quiet"> · since ${instant(t.since)}${t.times > 1 ? `, ${count(t.times)} times` : ""}</span>${t.hint ? html`<br /><span class="quiet">hint: ${t.hint}</span>` : null}</p>`)}</div>`
   : null);
 export const FailingTiers = ({ of }) => (of?.length ? html`<${Chip} kind="bad" title=${of.map((t) => `${t.table}, ${t.tier}: ${t.code} ${t.text}`).join("\n")}>${of.every(lacksRows) ? "ROWS MISSING" : `${plural(of.length, "tier")} failing`}<//>` : null);
+/** What is gone, older, damaged or of another version, in the words of `streamhouse status`. */
+export const Losses = ({ of }) => (of?.length
+  ? html`<div class="trouble" role="alert"><strong>Lost or damaged</strong>${of.map((l) => html`<p class="error" key=${`${l.kind} ${l.tier} ${l.tables} ${l.text}`}>${l.code} ${l.text}${l.hint ? html`<br /><span class="quiet">hint: ${l.hint}</span>` : null}</p>`)}</div>`
+  : null);
+export const Lost = ({ of }) => (of?.length ? html`<${Chip} kind="bad" title=${of.map((l) => `${l.code} ${l.text}`).join("\n")}>LOST<//>` : null);
+/** Which flows' plans cannot be read, so that what is shown may be not all. */
+export const Unknown = ({ flows }) => (flows?.length ? html`<p class="lead"><${Chip} kind="warn">not all<//> The applied plan of ${flows.map((f, i) => html`${i ? ", " : ""}<a key=${f} href=${link(["flows", f])}>${f}</a>`)} cannot be read: what it reads and writes is not shown.</p>` : null);
 /** What is shown while there is no data: the problem, or that it is being read. */
 export const Waiting = ({ problem }) => (problem ? html`<${Trouble} problem=${problem} />` : html`<p class="quiet" aria-busy="true">Loading…</p>`);
 

@@ -27,7 +27,7 @@ export default function Changes({ about }) {
         : html`<${Waiting} problem=${approvals.problem ?? journal.problem} />`}
     </section>
     <section aria-labelledby="plan"><h2 id="plan">Plan <span class="quiet small">the files against what is applied; <code>streamhouse apply</code> carries it out</span></h2>
-      ${plan.problem ? html`<${Trouble} title="The files cannot be compiled; what runs goes on" problem=${plan.problem} />` : plan.data ? plan.data.flows.map((f) => html`<${FlowPlan} key=${f.flow} change=${f} />`) : html`<${Waiting} />`}
+      ${plan.problem ? html`<${Trouble} title="The files cannot be compiled; what runs goes on" problem=${plan.problem} />` : plan.data ? html`${plan.data.unreadable.length ? html`<${Trouble} title="Applied plans that cannot be read; their flows are not compared" problem=${{ errors: plan.data.unreadable }} />` : null}${plan.data.flows.map((f) => html`<${FlowPlan} key=${f.flow} change=${f} />`)}` : html`<${Waiting} />`}
     </section>
     <section aria-labelledby="journal"><h2 id="journal">Changes that were asked for</h2>
       ${journal.data?.length ? html`<${Journal} changes=${journal.data} />` : html`<${Empty}>Nothing was changed yet.<//>`}

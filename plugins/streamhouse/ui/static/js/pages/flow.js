@@ -3,7 +3,7 @@ import { useData } from "../api.js";
 import { Code } from "../code.js";
 import { FlowGraph } from "../graph.js";
 import { html, useMemo } from "../html.js";
-import { Ago, Chip, Empty, FailingTiers, State, Table, Tabs, Troubles, Waiting } from "../parts.js";
+import { Ago, Chip, Empty, FailingTiers, Losses, Lost, State, Table, Tabs, Troubles, Waiting } from "../parts.js";
 import { go, link } from "../route.js";
 import { count, duration, instant, plural, rate } from "../words.js";
 import { History } from "./history.js";
@@ -26,10 +26,12 @@ export default function Flow({ of: name, query, about }) {
   ];
   return html`<div class="title"><h1>${name}</h1><${State} state=${flow.state} />
       ${flow.questions ? html`<a class="plain" href="#/changes"><${Chip} kind="warn">${plural(flow.questions, "question")} for a person<//></a>` : null}
+      <${Lost} of=${flow.lost} />
       <${FailingTiers} of=${flow.troubles} />
       ${flow.tags.map((tag) => html`<${Chip} key=${tag}>${tag}<//>`)}
     </div>
     ${flow.description ? html`<p class="lead">${flow.description}</p>` : null}
+    <${Losses} of=${flow.lost} />
     ${flow.error ? html`<div class="trouble" role="alert"><strong>${flow.state === "running" ? "Its last error" : `It ${flow.state === "lost" ? "was lost" : "failed"}`}</strong><pre class="error">${flow.error}</pre></div>` : null}
     ${flow.waits.map((text) => html`<p class="lead" key=${text}><${Chip} kind="warn">waits<//> ${text}</p>`)}
     ${flow.edit ? html`<p class="lead"><a class="plain" href="#/changes"><${Chip} kind="info">edit waits<//></a> ${flow.edit}. The flow goes on with revision ${flow.revision}; <code>streamhouse apply ${name}</code> takes the edit.</p>` : null}

@@ -1,7 +1,7 @@
 // Every flow on one look: does it run, is it fresh, how much goes through.
 import { useData } from "../api.js";
 import { html, useState } from "../html.js";
-import { Ago, Chip, Empty, FailingTiers, State, Waiting } from "../parts.js";
+import { Ago, Chip, Empty, FailingTiers, Lost, State, Waiting } from "../parts.js";
 import { go, link } from "../route.js";
 import { LAYERS, compact, duration, plural, rate } from "../words.js";
 
@@ -21,6 +21,7 @@ function Row({ flow, layers }) {
         <a href=${link(["flows", flow.flow])}>${flow.flow}</a>
         ${flow.questions ? html` <a class="plain" href="#/changes"><${Chip} kind="warn">${plural(flow.questions, "question")}<//></a>` : null}
         ${flow.edit ? html` <a class="plain" href="#/changes"><${Chip} kind="info" title="an edit waits: ${flow.edit}; streamhouse apply ${flow.flow} takes it">edit waits<//></a>` : null}
+        <${Lost} of=${flow.lost} />
         <${FailingTiers} of=${flow.troubles} />
         ${flow.defined ? null : html` <${Chip} title="no file defines it">no file<//>`}
         <div class="quiet small spare">${flow.description}</div>
@@ -41,6 +42,7 @@ const matches = (flow, text) => [flow.flow, flow.owner, ...flow.tags].some((one)
 /** How bad a flow is: one that failed before one that is late, and a later one before a less late one. */
 function badness(flow) {
   if (flow.state === "failed" || flow.state === "lost") return 1e6;
+  if (flow.lost.length) return 1e6 + flow.lost.length;
   if (flow.troubles.length) return 1e5 * flow.troubles.length;
   const late = Math.max(...flow.freshness.map((f) => f.last_ms / flow.target_ms), 0);
   return (flow.state === "running" ? 10 * late : 0) + flow.questions;
@@ -51,6 +53,11 @@ const ordered = (flows, order) => (order === "worst" ? flows.toSorted((a, b) => 
 export function Shortcuts({ of }) {
   if (!of) return null;
   return html`<p class="quiet small shortcuts">Shortcuts of Spark ${of.spark}: ${of.on.length ? `${of.on.join(", ")} on` : "none on"}${Object.entries(of.off).map(([name, why]) => html`; <b key=${name}>${name} off</b> (${why})`)}</p>`;
+}
+
+/** Of which tiers it is not known whether they have all of their rows, and why. */
+function Unseen({ of }) {
+  return Object.entries(of ?? {}).map(([tier, why]) => html`<p class="quiet small" key=${tier}>The ${tier} tier was not looked at for lost rows: ${why}</p>`);
 }
 
 const MANY = 20; // from so many on, the worst flow is first unless a person says otherwise
@@ -73,7 +80,8 @@ function Counts({ flows }) {
   for (const flow of flows) states.set(flow.state, (states.get(flow.state) ?? 0) + 1);
   const late = flows.filter(isLate).length;
   const failing = flows.reduce((n, flow) => n + flow.troubles.length, 0);
-  return html`<span class="quiet">${[...states].map(([name, n]) => `${n} ${name}`).join(" · ")}${late ? html` · <b class="late">${late} late</b>` : null}${failing ? html` · <b class="late">${plural(failing, "tier")} failing</b>` : null}</span>`;
+  const lost = flows.filter((flow) => flow.lost.length).length;
+  return html`<span class="quiet">${[...states].map(([name, n]) => `${n} ${name}`).join(" · ")}${late ? html` · <b class="late">${late} late</b>` : null}${failing ? html` · <b class="late">${plural(failing, "tier")} failing</b>` : null}${lost ? html` · <b class="late">${plural(lost, "flow")} with a loss</b>` : null}</span>`;
 }
 
 /** The flow list; what is filtered stands in the address, so that Back and a link give the same look. */
@@ -85,7 +93,7 @@ export function Flows({ about, query }) {
   const order = query.order ?? (flows.length > MANY ? "worst" : "name");
   const change = (more) => go(["flows"], { ...query, ...more }, { replace: true });
   const layers = LAYERS.filter((layer) => flows.some((flow) => flow.freshness.some((f) => f.layer === layer)));
-  const shows = { late: isLate, failing: (flow) => isBad(flow) || flow.troubles.length > 0 };
+  const shows = { late: isLate, failing: (flow) => isBad(flow) || flow.troubles.length + flow.lost.length > 0 };
   const found = ordered(flows.filter((flow) => matches(flow, text) && (!state || (shows[state] ?? ((one) => one.state === state))(flow))), order);
   const shown = all ? found : found.slice(0, SHOWN);
   const states = [...new Set([...flows.map((f) => f.state), ...(state && !shows[state] ? [state] : [])])].sort();
@@ -102,6 +110,7 @@ export function Flows({ about, query }) {
     ${flows.length ? grouped(shown, by in GROUPS ? by : "").map(([name, of]) => html`<${Group} key=${name} name=${name} flows=${of} layers=${layers} every=${name ? found.filter((flow) => GROUPS[by](flow).includes(name)) : of} />`) : html`<${Empty}>No flows yet; write one in <code>flows/</code>, or see <code>streamhouse init --help</code>.<//>`}
     ${flows.length && !found.length ? html`<${Empty}>No flow is like this. <button type="button" class="link" onClick=${() => go(["flows"], {}, { replace: true })}>Show all</button><//>` : null}
     ${shown.length < found.length ? html`<p><button type="button" onClick=${() => showAll(true)}>Show all ${found.length}</button> <span class="quiet small">the first ${SHOWN} are shown</span></p>` : null}
+    <${Unseen} of=${about?.not_looked_at} />
     <${Shortcuts} of=${about?.shortcuts} />`;
 }
 

@@ -2,7 +2,7 @@
 import { useData } from "../api.js";
 import { Code } from "../code.js";
 import { html } from "../html.js";
-import { Chip, Empty, Table, Tabs, Tier, Troubles, Waiting } from "../parts.js";
+import { Chip, Empty, Losses, Table, Tabs, Tier, Troubles, Unknown, Waiting } from "../parts.js";
 import { go, link } from "../route.js";
 import { count, instant, plural } from "../words.js";
 import { Stored } from "../stored.js";
@@ -41,6 +41,8 @@ export function TableDetail({ name, flow, column, part, about, onColumn, onPart,
       <span class="quiet">${table.kind === "source" ? table.options.kind : html`${plural(table.rows, "row")} written in all; <a href=${link(["tables", name], { part: "rows" })}>count those that are there</a>`}</span>
       ${onClose ? null : html`<span class="quiet">in ${table.flows.map((f) => html`<a key=${f} href=${link(["flows", f], { table: name })}>${f}</a> `)}</span>`}
     </p>
+    <${Losses} of=${table.lost} />
+    <${Unknown} flows=${table.unknown_flows} />
     <${Troubles} of=${table.troubles} />
     <${Tabs} label="Parts of ${name}" tabs=${tabs} at=${part ?? "columns"} onChange=${(id) => onPart(id === "columns" ? undefined : id)} />`;
 }
