@@ -125,7 +125,9 @@ def main() -> None:
                     text(chance.random() < 0.6),
                 )
             )
-    write("articles", "art_no art_name range supplier list_price_eur weight_kg volume_m3 needs_assembly dropped_on", goods)
+    write(
+        "articles", "art_no art_name range supplier list_price_eur weight_kg volume_m3 needs_assembly dropped_on", goods
+    )
     write("customers", "cust_no cust_name cust_type town joined_on newsletter phone", people)
     write("orders", "order_no cust_no ordered_at wanted_on channel seller voucher_eur cancelled_at", orders)
     write("order_lines", "line_no order_no art_no pieces piece_price_eur", lines)

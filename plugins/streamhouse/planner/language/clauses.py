@@ -21,6 +21,7 @@ from streamhouse.planner.language.numbers import Quantity, read_number, read_qua
 from streamhouse.planner.language.periods import read_period
 from streamhouse.planner.language.reader import AUXILIARIES, DETERMINERS, Reader
 from streamhouse.planner.language.scope import TIMES
+from streamhouse.planner.language.sides import other_side
 from streamhouse.planner.language.tokens import stem
 from streamhouse.planner.language.words import AFTER_NUMBER, COMPARATIVES, EXCEPT, NEGATED, OPERATORS, WITHOUT
 
@@ -248,8 +249,9 @@ def read_when(reader: Reader, verb: Mention | None = None) -> When | None:
     start = reader.at
     period, length = found
     reader.at += length
+    both = other_side(reader, period, verb, start)
     negated, reader.negated = reader.negated, False
-    return When(period, verb, negated, reader.text(start))
+    return When(both or period, verb, negated, reader.text(start))
 
 
 def read_value(reader: Reader) -> Clause | None:
