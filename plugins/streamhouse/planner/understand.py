@@ -35,6 +35,7 @@ from streamhouse.planner.language.grammar import read_wish
 from streamhouse.planner.language.how_much import with_sums
 from streamhouse.planner.language.how_often import with_how_often
 from streamhouse.planner.language.impossible import impossible
+from streamhouse.planner.language.joined_flags import with_both_flags
 from streamhouse.planner.language.key_names import with_key_names
 from streamhouse.planner.language.kilos import with_kilos
 from streamhouse.planner.language.last_names import with_last_names
@@ -222,6 +223,7 @@ _OTHERWISE = (
     with_rows_of_amounts,
     with_pieces,
     with_verbs_of_nouns,
+    with_both_flags,
 )
 
 

@@ -37,12 +37,21 @@ def with_counts_of_values(tokens: tuple[Token, ...], lexicon: Lexicon, draft: Dr
             continue
         if not counting and (at and tokens[at - 1].word not in _BEFORE):
             continue
+        if _ask_each(tokens, at + counting, lexicon, draft):
+            return tokens
         first = _rows(tokens, at + counting, lexicon)
         if first is None or first.end >= len(tokens) or tokens[first.end].word != "and":
             continue
         again = first.end + 1
         last = _rows(tokens, again + _counting(tokens, again), lexicon)
-        if last is not None and last.table == first.table and _differ(first.value, last.value, lexicon):
+        if last is None or first.value.words == last.value.words:
+            continue
+        same = first.thing.words == last.thing.words
+        if same and first.table != last.table:
+            said = " ".join(token.text for token in tokens[first.start : last.end])
+            draft.questions.append((f"'{said}': a number of each, or of those that are both?", said, ()))
+            return tokens
+        if same or (last.table == first.table and _differ(first.value, last.value, lexicon)):
             put = [*_said(tokens, first), tokens[first.end], *_said(tokens, last)]
             return (*tokens[:at], *put, *tokens[last.end :])
     return tokens
@@ -65,6 +74,22 @@ def _ask(tokens: tuple[Token, ...], lexicon: Lexicon, draft: Draft) -> None:
         return
 
 
+def _ask_each(tokens: tuple[Token, ...], at: int, lexicon: Lexicon, draft: Draft) -> bool:
+    """Ask of "emergencies and no-shows per vet" if each is counted; False: it does not stand here."""
+    first = lexicon.mention(tokens, at) if at < len(tokens) else None
+    if first is None or first.end + 1 >= len(tokens) or tokens[first.end].word != "and":
+        return False
+    last = lexicon.mention(tokens, first.end + 1)
+    if last is None or (last.end < len(tokens) and tokens[last.end].word not in _GROUPING):
+        return False
+    columns = [_columns(one, lexicon) for one in (first, last)]
+    if not all(columns) or columns[0] & columns[1]:
+        return False
+    said = f"{first.text} and {last.text}"
+    draft.questions.append((f"'{said}': a number of each, or of those that are both?", said, ()))
+    return True
+
+
 def _counting(tokens: tuple[Token, ...], at: int) -> int:
     """How many tokens "number of" has here; 0: it does not stand here."""
     words = tuple(token.word for token in tokens[at : at + 2])
@@ -72,33 +97,38 @@ def _counting(tokens: tuple[Token, ...], at: int) -> int:
 
 
 def _rows(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> _Rows | None:
-    """Rows with a value of a column of theirs that begin at a token."""
+    """Rows with a value that begin at a token, with the table that has it: the one that is named, or another."""
     one = lexicon.mention(tokens, at) if at < len(tokens) else None
-    other = lexicon.mention(tokens, one.end) if one is not None and one.end < len(tokens) else None
-    if one is None or other is None:
+    if one is None:
         return None
-    for value, thing in ((one, other), (other, one)):
-        for table in (s.table for s in thing.of_kind("table") if s.quality >= WHOLE_NAME):
-            if any(own == table for own, _ in _columns(value, lexicon)):
-                return _Rows(at, other.end, value, thing, table)
+    inner = lexicon.mention(tokens, one.end - 1, 1) if one.end - one.start > 1 else None
+    other = lexicon.mention(tokens, one.end) if one.end < len(tokens) else None
+    for value, thing in ((one, inner), (one, other), (other, one)):
+        tables = {s.table for s in thing.of_kind("table") if s.quality >= WHOLE_NAME} if thing is not None else set()
+        having = {table for table, _ in _columns(value, lexicon)} if value is not None else set()
+        if value is not None and thing is not None and tables and having:
+            table = min(tables & having or having)
+            return _Rows(at, max(value.end, thing.end), value, thing, table)
     return None
 
 
 def _columns(value: Mention, lexicon: Lexicon) -> set[tuple[str, str]]:
-    """The columns that have a value; none where a phrase is something else rather."""
-    if not value.senses or value.senses[0].kind != "value":
+    """The columns that have a value, or are yes or no; none where a phrase is something else rather."""
+    senses = [sense for sense in value.senses if sense.quality >= WHOLE_NAME]
+    found = {(sense.table, sense.column) for sense in senses if sense.kind == "value"}
+    if any((sense.table, sense.column) not in found for sense in senses):
         return set()
-    senses = (sense for sense in value.of_kind("value") if sense.quality >= WHOLE_NAME)
-    return {root_of(lexicon, sense.table, sense.column) for sense in senses}
+    return {root_of(lexicon, *place) for place in found}
 
 
 def _differ(one: Mention, other: Mention, lexicon: Lexicon) -> bool:
     """Whether two phrases are different values of one column."""
-    return bool(_columns(one, lexicon) & _columns(other, lexicon)) and one.senses[0].value != other.senses[0].value
+    said = [{s.value for s in mention.of_kind("value")} for mention in (one, other)]
+    return bool(_columns(one, lexicon) & _columns(other, lexicon)) and not said[0] & said[1]
 
 
 def _said(tokens: tuple[Token, ...], rows: _Rows) -> tuple[Token, ...]:
     old = tokens[rows.start]
     number = tuple(replace(old, text=one, word=one, stem=stem(one), kind="word") for one in ("number", "of"))
     value, thing = (tokens[one.start : one.end] for one in (rows.value, rows.thing))
-    return (*number, *value, *thing)
+    return (*number, *value, *(thing if rows.thing.end > rows.value.end or rows.thing.start < rows.value.start else ()))

@@ -24,8 +24,8 @@ def with_values_of_things(tokens: tuple[Token, ...], lexicon: Lexicon, draft: Dr
         if thing is None or thing.end != at + 1 or len(tables) != 1:
             continue
         table = tables.pop()
-        sums = [f"{key.table}.{one}" for key in lexicon.children.get(table, ())
-                for one in sums_of_money(lexicon.catalog.tables[key.table])]  # fmt: skip
+        lines = [lexicon.catalog.tables[key.table] for key in lexicon.children.get(table, ())]
+        sums = [f"{one.name}.{name}" for one in lines if one.event_time is None for name in sums_of_money(one)]
         own = _money_of(table, lexicon)
         if not sums:
             continue

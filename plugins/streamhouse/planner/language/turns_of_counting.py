@@ -9,6 +9,7 @@ _COMES = r"(?:comes?|came|come in|comes in|came in|is|are|was|were)"
 _WAYS = r"(?=(?:from|via|through|over|by) (?!(?:each|every|month|week|day|year|quarter|hour|how)\b))"
 _NOT = r"(?:do not|don't|dont|does not|doesn't|doesnt|did not|didn't|didnt)"
 _ARE_NOT = r"(?:are not|aren't|arent|were not|weren't|werent|is not|isn't|isnt)"
+_BEHIND = r"(?=,? (?:per|by) |[.!?]*\s*$)"
 _OF_EACH = r"(?:and )?how many (?:(?:are|were) there )?of each(?: (?:there (?:are|were)|we (?:have|had|got)))?"
 _WORDS = ("one", "two", "three", "four", "five")
 
@@ -20,8 +21,10 @@ TURNS_OF_COUNTING: tuple[tuple[str, str], ...] = (
     (rf"^(?:the |our |all )?((?:[a-z]+ )?[a-z]+)s (?:for|of|behind) (?:the |our |all )?([a-z]+s),? {_OF_EACH}{_END}", r"number of \2 per \1"),
     (rf"^(?:the |our |all )?{_THINGS} {_GROUPED} ([a-z]+(?: [a-z]+)?),? {_OF_EACH}{_END}", r"number of \1 per \2"),
     # both sides of what is yes or no
-    (rf"^how many (?:of (?:the|our) )?([a-z]+s) ([a-z]+(?: (?:the|an?|our))?(?: [a-z]+)?),? and how many {_NOT}(?: need it| have it| \2)?(?= per | by |[.!?]*\s*$)", r"number of \1 by whether they \2"),
-    (rf"^how many (?:of (?:the|our) )?([a-z]+s) (?:are|were) ([a-z]+(?: [a-z]+)?),? and how many {_ARE_NOT}(?: \2)?(?= per | by |[.!?]*\s*$)", r"number of \1 by whether they are \2"),
+    (rf"^how many (?:of (?:the|our) )?([a-z]+s) ([a-z]+(?: (?:the|an?|our))?(?: [a-z]+)?),? and how many {_NOT}(?: need it| have it| \2)?{_BEHIND}", r"number of \1 by whether they \2"),
+    (rf"^how many (?:of (?:the|our) )?([a-z]+s) (?:are|were) ([a-z]+(?: [a-z]+)?),? and how many {_ARE_NOT}(?: \2)?{_BEHIND}", r"number of \1 by whether they are \2"),
+    # two years side by side
+    (r"\bcompared (?:with|to) (?=(?:in )?(?:19|20)\d\d\b)", "vs "),
     # what is left out, behind the wish
     (rf"(?:,|;| -| –) ?(?:the )?((?:[a-z]+ )?[a-z]+s) (?:are |is )?(?:excluded|left out|not counted|not included){_END}", r", excluding \1"),
     # two values before the rows
