@@ -15,7 +15,7 @@ _FOLDED = frozenset("share percentage percent proportion average avg mean total 
 
 
 @dataclass(frozen=True)
-class _Rows:
+class _SidedRows:
     """Rows with a value: "lessons given", or "given lessons"."""
 
     start: int
@@ -96,7 +96,7 @@ def _counting(tokens: tuple[Token, ...], at: int) -> int:
     return 2 if words in _COUNTING else 0
 
 
-def _rows(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> _Rows | None:
+def _rows(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> _SidedRows | None:
     """Rows with a value that begin at a token, with the table that has it: the one that is named, or another."""
     one = lexicon.mention(tokens, at) if at < len(tokens) else None
     if one is None:
@@ -108,7 +108,7 @@ def _rows(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> _Rows | None:
         having = {table for table, _ in _columns(value, lexicon)} if value is not None else set()
         if value is not None and thing is not None and tables and having:
             table = min(tables & having or having)
-            return _Rows(at, max(value.end, thing.end), value, thing, table)
+            return _SidedRows(at, max(value.end, thing.end), value, thing, table)
     return None
 
 
@@ -127,7 +127,7 @@ def _differ(one: Mention, other: Mention, lexicon: Lexicon) -> bool:
     return bool(_columns(one, lexicon) & _columns(other, lexicon)) and not said[0] & said[1]
 
 
-def _said(tokens: tuple[Token, ...], rows: _Rows) -> tuple[Token, ...]:
+def _said(tokens: tuple[Token, ...], rows: _SidedRows) -> tuple[Token, ...]:
     old = tokens[rows.start]
     number = tuple(replace(old, text=one, word=one, stem=stem(one), kind="word") for one in ("number", "of"))
     value, thing = (tokens[one.start : one.end] for one in (rows.value, rows.thing))

@@ -1,4 +1,4 @@
-"""As in "how often was nobody home": the number of rows that have a value, where one column alone has it."""
+"""As in "how often was customer absent": the number of rows that have a value, where one column alone has it."""
 
 from dataclasses import replace
 
@@ -14,7 +14,7 @@ _OFTEN = (("how", "often"), ("how", "many", "times"))
 
 
 def with_how_often(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
-    """The tokens with "number of deliveries with nobody home" for "how often was nobody home"."""
+    """The tokens with "number of deliveries with customer absent" for "how often was customer absent"."""
     words = tuple(token.word for token in tokens)
     for often in _OFTEN:
         at = len(often)

@@ -24,7 +24,7 @@ def with_measures_in_units(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple
         own = lexicon.mention(tokens, at)
         if own is not None and own.end > at + 1:
             continue
-        found = {}
+        found: dict[tuple[str, str, int], None] = {}
         for other in _UNITS.get(unit.measures, ()):
             said = (*tokens[:at], replace(token, text=other, word=other, stem=stem(other)), *tokens[at + 1 :])
             named = lexicon.mention(said, at)

@@ -89,13 +89,33 @@ def test_it_is_asked_over_other_tables(known, wish, asked):
 @pytest.mark.parametrize(
     ("known", "wish", "request_"),
     [
-        ("vet", "emergency visits and no-show visits per vet", "ods.visits; by vet_id; get count(*) if is_emergency = True, count(*) if no_show = True"),
+        (
+            "vet",
+            "emergency visits and no-show visits per vet",
+            "ods.visits; by vet_id; get count(*) if is_emergency = True, count(*) if no_show = True",
+        ),
         ("vet", "visits that are no-shows and emergencies", "ods.visits; where no_show = True and is_emergency = True"),
-        ("vet", "visits that are emergencies and no-shows per vet", "ods.visits; where is_emergency = True and no_show = True; by vet_id; get visits"),
+        (
+            "vet",
+            "visits that are emergencies and no-shows per vet",
+            "ods.visits; where is_emergency = True and no_show = True; by vet_id; get visits",
+        ),
         ("vet", "registrations per month", "ods.owners; by month(joined_on); get count(*)"),
-        ("driving", "how many exams were passed and how many were not, per month", "ods.exams; by is_passed, month(taken_at); get count(*)"),
-        ("hotel", "bookings per channel, cancelled bookings left out", "ods.bookings; where status <> CXL; by channel_code; get count(*)"),
-        ("brewery", "orders in 2026 compared with 2025 per customer", "ods.orders; where ordered_at 2025-01-01..2027-01-01; by year(ordered_at), customer_no; get orders"),
+        (
+            "driving",
+            "how many exams were passed and how many were not, per month",
+            "ods.exams; by is_passed, month(taken_at); get count(*)",
+        ),
+        (
+            "hotel",
+            "bookings per channel, cancelled bookings left out",
+            "ods.bookings; where status <> CXL; by channel_code; get count(*)",
+        ),
+        (
+            "brewery",
+            "orders in 2026 compared with 2025 per customer",
+            "ods.orders; where ordered_at 2025-01-01..2027-01-01; by year(ordered_at), customer_no; get orders",
+        ),
     ],
 )
 def test_it_is_read_over_other_tables(known, wish, request_):
