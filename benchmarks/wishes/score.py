@@ -47,6 +47,7 @@ SETS = (
     "twentysecond",
     "twentythird",
     "twentyfourth",
+    "twentyfifth",
     "held",
 )
 BLIND = "blind"  # scored only when it is asked for, so that nobody sees its failures by accident

@@ -16,6 +16,7 @@ from streamhouse.planner.language.adjectives import with_nouns_of_adjectives
 from streamhouse.planner.language.always_done import with_plain_groups
 from streamhouse.planner.language.articles_in_names import without_articles
 from streamhouse.planner.language.counted_first import with_counts_first
+from streamhouse.planner.language.counted_sides import with_counts_of_values
 from streamhouse.planner.language.countries import with_countries
 from streamhouse.planner.language.courtesies import without_courtesies
 from streamhouse.planner.language.days_without_year import day_without_year
@@ -32,29 +33,37 @@ from streamhouse.planner.language.ends_of_validity import with_ends
 from streamhouse.planner.language.excused import restricts_rows, said_of_all
 from streamhouse.planner.language.grammar import read_wish
 from streamhouse.planner.language.how_much import with_sums
+from streamhouse.planner.language.how_often import with_how_often
 from streamhouse.planner.language.impossible import impossible
+from streamhouse.planner.language.joined_flags import with_both_flags
 from streamhouse.planner.language.key_names import with_key_names
 from streamhouse.planner.language.kilos import with_kilos
 from streamhouse.planner.language.last_names import with_last_names
 from streamhouse.planner.language.lexicon import Lexicon, Mention, lexicon_of
 from streamhouse.planner.language.measured_adjectives import with_measured_adjectives
+from streamhouse.planner.language.measures_in_units import with_measures_in_units
 from streamhouse.planner.language.money_of_rows import with_income
 from streamhouse.planner.language.most_done import with_most_of
 from streamhouse.planner.language.net import lost
 from streamhouse.planner.language.never_done import with_never_done
 from streamhouse.planner.language.no_such_day import no_such_day
+from streamhouse.planner.language.nouns_of_deeds import with_verbs_of_nouns
 from streamhouse.planner.language.nouns_of_times import with_done_moments
+from streamhouse.planner.language.objects_of_deeds import without_objects
+from streamhouse.planner.language.open_amounts import with_rows_of_amounts
 from streamhouse.planner.language.options import read_options
 from streamhouse.planner.language.over_channels import with_channels
 from streamhouse.planner.language.passed_over import passed_over
 from streamhouse.planner.language.people import named_people
 from streamhouse.planner.language.phrasing import rephrased
+from streamhouse.planner.language.pieces_sold import with_pieces
 from streamhouse.planner.language.place import NotPlacedError, UnclearError
 from streamhouse.planner.language.rates_of_flags import with_shares_of_flags
 from streamhouse.planner.language.rates_of_pay import with_rates
 from streamhouse.planner.language.reader import MEANINGFUL
 from streamhouse.planner.language.resolve import Failed, mentions_of, resolved
 from streamhouse.planner.language.roles import unseen
+from streamhouse.planner.language.running_things import with_running_things
 from streamhouse.planner.language.said_by_opposite import with_denial_first, with_opposites
 from streamhouse.planner.language.said_of_empty import with_empty_said
 from streamhouse.planner.language.said_of_groups import says_of_group
@@ -65,6 +74,7 @@ from streamhouse.planner.language.shared_heads import with_shared_heads
 from streamhouse.planner.language.shown_columns import with_columns_apart
 from streamhouse.planner.language.spelling import respelled_words
 from streamhouse.planner.language.sums_of_things import with_sums_of_things
+from streamhouse.planner.language.thing_values import with_values_of_things
 from streamhouse.planner.language.tokens import Token, singular, stem, tokenize
 from streamhouse.planner.language.total_amounts import with_totals
 from streamhouse.planner.language.turned_names import with_turned_names
@@ -73,6 +83,8 @@ from streamhouse.planner.language.values_as_things import with_things_of_values
 from streamhouse.planner.language.verbs_in_names import with_verbs_in_names
 from streamhouse.planner.language.verbs_of_rows import with_verbs_of_rows
 from streamhouse.planner.language.versus_rest import with_both_sides
+from streamhouse.planner.language.whether import with_groups_of_flags
+from streamhouse.planner.language.who_did import with_who
 from streamhouse.planner.language.without_doer import without_doer
 from streamhouse.planner.language.without_rows import with_missing_rows
 from streamhouse.planner.language.without_values import with_values_left_out
@@ -160,10 +172,12 @@ def _tokens(wish: str, lexicon: Lexicon, draft: Draft) -> tuple[Token, ...]:
     draft.assumptions += [f"'{said}' says nothing of the data" for said in courtesies]
     tokens, slips = respelled_words(read_options(tokenize(rephrased(plain_wish)), draft), lexicon)
     draft.assumptions += slips
-    tokens = with_last_names(named_people(tokens, lexicon, draft), lexicon, draft)
+    tokens = with_who(with_last_names(named_people(tokens, lexicon, draft), lexicon, draft), lexicon, draft)
     tokens = with_never_done(with_ends(tokens, lexicon, draft), lexicon, draft)
     tokens = with_empty_said(with_measured_adjectives(tokens, lexicon, draft), lexicon, draft)
     tokens = with_sums_of_things(without_doer(tokens, lexicon, draft), lexicon, draft)
+    tokens = with_counts_of_values(without_objects(tokens, lexicon, draft), lexicon, draft)
+    tokens = with_values_of_things(tokens, lexicon, draft)
     for said_otherwise in _OTHERWISE:
         tokens = said_otherwise(tokens, lexicon)
     return tokens
@@ -172,6 +186,8 @@ def _tokens(wish: str, lexicon: Lexicon, draft: Draft) -> tuple[Token, ...]:
 _OTHERWISE = (
     without_articles,
     with_channels,
+    with_how_often,
+    with_measures_in_units,
     with_things_of_values,
     with_kilos,
     with_denied_values,
@@ -184,6 +200,7 @@ _OTHERWISE = (
     with_nouns_of_adjectives,
     with_ended_as,
     with_both_sides,
+    with_groups_of_flags,
     with_plain_values,
     with_done_moments,
     with_deeds,
@@ -202,6 +219,11 @@ _OTHERWISE = (
     with_totals,
     with_verbs_of_rows,
     with_counts_first,
+    with_running_things,
+    with_rows_of_amounts,
+    with_pieces,
+    with_verbs_of_nouns,
+    with_both_flags,
 )
 
 

@@ -21,6 +21,7 @@ from streamhouse.planner.language.numbers import Quantity, read_number, read_qua
 from streamhouse.planner.language.periods import read_period
 from streamhouse.planner.language.reader import AUXILIARIES, DETERMINERS, Reader
 from streamhouse.planner.language.scope import TIMES
+from streamhouse.planner.language.sides import other_side
 from streamhouse.planner.language.tokens import stem
 from streamhouse.planner.language.words import AFTER_NUMBER, COMPARATIVES, EXCEPT, NEGATED, OPERATORS, WITHOUT
 
@@ -200,12 +201,18 @@ def read_columns_compared(reader: Reader, left: Noun) -> Compared | None:
 def read_without(reader: Reader) -> Clause | None:
     """Read "without any orders", "with no email", "that have a rating"."""
     start = reader.at
-    if reader.take(*sorted(WITHOUT, key=len, reverse=True)):
+    if reader.take(*sorted(WITHOUT, key=len, reverse=True)) and not _begins_name(reader):
         noun = reader.noun()
         if noun and not reader.word().startswith("%"):
             return with_time(reader, Present(noun, False, phrase=reader.text(start)), start)
     reader.at = start
     return None
+
+
+def _begins_name(reader: Reader) -> bool:
+    """Whether the "no" that was read begins a name: "emergencies and | no-shows"."""
+    found = reader.lexicon.mention(reader.tokens, reader.at - 1) if reader.word(-1) == "no" else None
+    return found is not None and found.end > reader.at and found.best >= WHOLE_NAME
 
 
 def with_time(reader: Reader, clause: Present, start: int) -> Present:
@@ -248,8 +255,9 @@ def read_when(reader: Reader, verb: Mention | None = None) -> When | None:
     start = reader.at
     period, length = found
     reader.at += length
+    both = other_side(reader, period, verb, start)
     negated, reader.negated = reader.negated, False
-    return When(period, verb, negated, reader.text(start))
+    return When(both or period, verb, negated, reader.text(start))
 
 
 def read_value(reader: Reader) -> Clause | None:

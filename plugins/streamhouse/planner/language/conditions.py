@@ -367,6 +367,9 @@ def _state(bench: Bench, clause: State) -> list[Filter]:
     named = [c for c in times if {p for text in (c.name, *c.synonyms) for p in stems(text)} & stems_of_end]
     found = [c for c in times if stem(clause.word) in stems(when_empty(c))] or named
     found = found or [c for c in times if clause.word in {"current", "active"} and is_empty_for_now(c)]
+    found = found or [
+        c for c in bench.base.columns if stem(clause.word) in stems(when_empty(c)) and not _asked(bench, c)
+    ]
     if not found:
         raise NotPlacedError(clause.phrase)
     if len(found) > 1:
@@ -376,6 +379,15 @@ def _state(bench: Bench, clause: State) -> list[Filter]:
     bench.places.assume(f"'{clause.phrase}' means that {bench.base.name}.{found[0].name} is empty")
     operator: Comparator = "is not null" if clause.negated else "is null"
     return [Condition(left=ColumnRef(column=found[0].name), operator=operator)]
+
+
+def _asked(bench: Bench, column: CatalogColumn) -> bool:
+    """Whether a wish wants a column, or a measure of it: where the column is empty it says nothing."""
+    measures = {name for name, one in bench.base.measures.items() if column.name in one.sql}
+    senses = (
+        sense for mention in mentions_of(bench.draft) for sense in mention.senses if sense.table == bench.base.name
+    )
+    return any(sense.column == column.name or sense.measure in measures for sense in senses)
 
 
 def _related(bench: Bench, clause: Present) -> list[Filter]:

@@ -45,6 +45,7 @@ _BEHIND = (
         r"(?: for (?:me|us))?(?: please)?(?=[.!?])"
     ),
     rf"[,;] (?:in )?(?:two|three|four|[234]) columns(?: please)?{_END}",
+    rf"(?<!total)(?<!sum)(?<!count)(?<!amount),? so far{_END}",
     rf"[,;]? if (?:that is|that's|it is|it's) (?:possible|ok|okay|not too much trouble){_END}",
 )
 _EXAMPLES = (  # behind the group that they are of

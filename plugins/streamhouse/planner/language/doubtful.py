@@ -45,12 +45,14 @@ from streamhouse.planner.language.lexicon import Mention, Sense
 from streamhouse.planner.language.named_rows import names_rows
 from streamhouse.planner.language.namesakes import one_of_several_measures
 from streamhouse.planner.language.narrow_tables import narrow_table
+from streamhouse.planner.language.open_deeds import never_or_still_open, values_or_rows
 from streamhouse.planner.language.place import is_participle
 from streamhouse.planner.language.scope import TIMES
 from streamhouse.planner.language.shape import Shaped
 from streamhouse.planner.language.tokens import Token
 from streamhouse.planner.language.two_readings import TWO_READINGS
 from streamhouse.planner.language.unasked import UNASKED
+from streamhouse.planner.language.whether import groups_of_whether
 from streamhouse.planner.language.words import ADVERB_GRAINS, GRAINS, SHARES
 from streamhouse.planner.request import AnyOf, Block, ColumnRef, Condition, Cut, During, Grain, Question, Related
 
@@ -259,7 +261,7 @@ _CHECKS = (
     _unnamed_rows, _unnamed_time, _each_period, _moving_days, _last_period, _mixed_or, _not_then, _share_of_what,
     few_of_things, values_of_thing, times_of_thing, times_of_other_rows, bound_of_periods, lasting_state, split_name,
     verb_as_value, pieces_or_rows, period_left_out, finer_group, other_deed, earned, one_of_several_measures,
-    narrow_table,
+    narrow_table, groups_of_whether, never_or_still_open, values_or_rows,
     deed_without_rows, shown_or_done,
     restricted_whole, joined_deeds, starts_then, time_of_some, time_or_value, two_parts_of_day,
     among_rows, group_of_things, measured_twice,

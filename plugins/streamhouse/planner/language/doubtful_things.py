@@ -150,8 +150,9 @@ def other_deed(wish: AnsweredWish) -> Question | None:
     """As in "who borrowed the most books", read over reservations, where loans are rows of another table."""
     lexicon = wish.scope.lexicon
     read = _tables_read(wish.found)
+    named = {word for one in wish.mentions if len(one.words) > 1 and one.best >= WHOLE_NAME for word in one.words}
     for word in wish.draft.words:
-        if not (word.endswith("ed") or word in PARTICIPLES):
+        if word in named or not (word.endswith("ed") or word in PARTICIPLES):
             continue
         done = {sense.table for noun in VERB_NOUNS.get(stem(word), ()) for sense in lexicon.meanings(stems(noun))
                 if sense.kind == "table" and sense.quality >= WHOLE_NAME}  # fmt: skip

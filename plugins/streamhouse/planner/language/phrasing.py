@@ -5,6 +5,7 @@ from itertools import pairwise
 
 from streamhouse.planner.language.lazy_patterns import Turn
 from streamhouse.planner.language.turns_of_asking import TURNS_OF_ASKING
+from streamhouse.planner.language.turns_of_counting import TURNS_OF_COUNTING
 from streamhouse.planner.language.turns_of_everyday import TURNS_OF_EVERYDAY
 from streamhouse.planner.language.turns_of_figures import TURNS_OF_FIGURES
 from streamhouse.planner.language.turns_of_patterns import TURNS_OF_PATTERNS
@@ -171,6 +172,7 @@ _ALL_TURNS = tuple(
     Turn(pattern, said)
     for pattern, said in (
         *TURNS_OF_TYPING,
+        *TURNS_OF_COUNTING,
         _PERIOD_BY_PERIOD,
         *TURNS_OF_EVERYDAY,
         *TURNS_OF_SPEECH,

@@ -390,6 +390,9 @@ class Reader:
             return True
         if self._is_time_of_several(before, found):
             return True
+        against = self.word(found.end - self.at) in {"vs", "versus"}
+        if against and before.of_kind("table") and found.of_kind("value"):
+            return True  # "lessons | cancelled by the pupil vs the teacher"
         if self.word() in GRAINS and (self.word(1) == "by" or self.word() in ADVERB_GRAINS):
             return True
         best = before.senses[0]

@@ -64,7 +64,7 @@ def _column(token: Token, tokens: tuple[Token, ...], at: int, lexicon: Lexicon) 
     """The full name of the only column that a word says to be empty; empty: there is none, or there are several."""
     if token.kind != "word" or len(token.word) < _SHORTEST or token.word in FILLERS or token.word in STATES:
         return ""
-    if stem(token.word) in LIGHT_STEMS or lexicon.mention(tokens, at) is not None:
+    if stem(token.word) in LIGHT_STEMS or (lexicon.mention(tokens, at) is not None and not _still(tokens, at)):
         return ""
     found = [
         (sense.table, sense.column)
@@ -75,6 +75,12 @@ def _column(token: Token, tokens: tuple[Token, ...], at: int, lexicon: Lexicon) 
     named = {table for table, _ in found} & tables_named(filter(None, mentions), WHOLE_NAME)
     found = [place for place in found if place[0] in named] if len(found) > 1 else found
     return ".".join(found[0]) if len(found) == 1 else ""
+
+
+def _still(tokens: tuple[Token, ...], at: int) -> bool:
+    """Whether "still at the" stands before a word: who is "still at the school" did not hear of it "at school"."""
+    words = [token.word for token in tokens[max(at - 3, 0) : at]]
+    return words[:1] == ["still"] and words[1:2] in (["in"], ["at"], ["on"], ["with"]) and words[2:] == ["the"]
 
 
 def _words(column: CatalogColumn) -> set[str]:

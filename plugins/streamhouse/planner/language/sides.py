@@ -1,11 +1,12 @@
 """Two values of one column side by side: "private label versus national brands", "planned against unplanned"."""
 
 from dataclasses import replace
+from datetime import datetime
 
 from streamhouse.planner.language.draft import Is, Noun, Time, When
 from streamhouse.planner.language.levels import ANY_FORM
 from streamhouse.planner.language.lexicon import Mention
-from streamhouse.planner.language.periods import read_period
+from streamhouse.planner.language.periods import Period, read_period
 from streamhouse.planner.language.reader import Reader
 from streamhouse.planner.language.senses import Sense
 from streamhouse.planner.request import Grain
@@ -16,13 +17,13 @@ _AGAINST = ("versus", "vs", "vs .", "v .", "compared with", "compared to", "agai
 def read_sides(reader: Reader) -> bool:
     """Read both values: rows with one of them are grouped by their column."""
     start = reader.at
-    if _read_weekdays(reader):
+    if _read_weekdays(reader) or _read_years(reader):
         return True
     reader.at = start
-    reader.take("of", "by", "for", "from")
+    reader.take("of", "by", "for", "from", "over", "via", "through", "at", "in")
     first = _value(reader)
     if first is not None and reader.take(*_AGAINST[:-1]):
-        last = _value(reader)
+        last = _tail(reader, first) or _value(reader)
         shared = _shared(first, last) if last is not None else ()
         if last is not None and shared and first.text != last.text:
             senses = tuple(Sense("column", table, column) for table, column in shared)
@@ -57,6 +58,63 @@ def _read_weekdays(reader: Reader) -> bool:
     return True
 
 
+def _read_years(reader: Reader) -> bool:
+    """Read "2026 compared with 2025": rows of both years, by the year."""
+    start = reader.at
+    first = read_period(reader.tokens, reader.at)
+    if first is None:
+        return False
+    reader.at += first[1]
+    span = other_side(reader, first[0], None, start)
+    if span is None:
+        reader.at = start
+        return False
+    reader.keep(When(span, phrase=reader.text(start)))
+    return True
+
+
+def other_side(reader: Reader, period: Period, of: Mention | None, start: int) -> Period | None:
+    """Read "compared with 2025" behind a year, a quarter or a month, and group by it; the time of both, else None.
+
+    They must follow each other, for rows of a time between them would be read as well.
+    """
+    back = reader.at
+    if reader.local is not None or reader.negated or not reader.take(*_AGAINST[:-1]):
+        return None
+    reader.take("the", "in", "those of", "those in")
+    last = read_period(reader.tokens, reader.at)
+    span = _both(period, last[0]) if last is not None else None
+    if last is None or span is None:
+        reader.at = back
+        return None
+    reader.at += last[1]
+    reader.draft.groups.append(Time(span.grain, Noun(of) if of is not None else None, reader.text(start)))
+    return span
+
+
+def _both(one: Period, other: Period) -> Period | None:
+    """The time of two whole years, months or quarters that follow each other; None: they are no such periods."""
+    first, last = sorted((one, other), key=lambda period: period.since or datetime.min)
+    if first.since is None or first.until is None or last.until is None or first.until != last.since:
+        return None
+    for grain, months in ((Grain.YEAR, 12), (Grain.QUARTER, 3), (Grain.MONTH, 1)):
+        if all(_begins(of, months) and _later(of.since, months) == of.until for of in (first, last)):
+            return Period(since=first.since, until=last.until, grain=grain)
+    return None
+
+
+def _begins(period: Period, months: int) -> bool:
+    since = period.since
+    return since is not None and since == datetime(since.year, since.month, 1) and (since.month - 1) % months == 0
+
+
+def _later(since: datetime | None, months: int) -> datetime | None:
+    if since is None:
+        return None
+    years, month = divmod(since.month - 1 + months, 12)
+    return since.replace(year=since.year + years, month=month + 1)
+
+
 _TWO = 2
 
 
@@ -67,6 +125,19 @@ def _value(reader: Reader) -> Mention | None:
         return None
     reader.at = mention.end
     return mention
+
+
+def _tail(reader: Reader, first: Mention) -> Mention | None:
+    """Read "the teacher" behind "cancelled by the pupil vs", where the other value is "cancelled by the teacher"."""
+    behind = reader.tokens[reader.at : reader.at + len(first.words)]
+    for kept in range(len(first.words) - 1, 0, -1):
+        tokens = (*reader.tokens[first.start : first.start + kept], *behind)
+        found = reader.lexicon.mention(tokens, 0)
+        if found is not None and found.end > kept and found.words != first.words and _shared(first, found):
+            start = reader.at
+            reader.at += found.end - kept
+            return replace(found, start=start, end=reader.at)
+    return None
 
 
 def _shared(one: Mention, other: Mention) -> tuple[tuple[str, str], ...]:

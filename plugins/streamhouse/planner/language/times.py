@@ -28,6 +28,9 @@ from streamhouse.planner.request import (
 def time_column(bench: Bench, noun: Noun | None, phrase: str) -> Placed:
     """The time column that a noun names; without one, the default of the base or of the nearest table it reaches.
 
+    Of several tables at the same distance only those count whose rows are events: the day on which an article left the
+    catalogue is no time of an order line.
+
     Raises:
         NotPlacedError: there is none.
         UnclearError: there are several.
@@ -63,6 +66,8 @@ def time_column(bench: Bench, noun: Noun | None, phrase: str) -> Placed:
                         )
                     continue
                 found_here.append((reach.role, column))
+        if len(found_here) > 1:
+            found_here = [one for one in found_here if places.scope.reaches[one[0]].table.event_time] or found_here
         if found_here:
             role, column = found_here[0]
             if len(found_here) > 1:

@@ -205,8 +205,8 @@ TURNS_OF_PATTERNS: tuple[tuple[str, str], ...] = (
         r"of \2 per \1",
     ),
     (rf"([a-z0-9)]),? ([a-z]+) and ([a-z]+) (?:separately|apart|each on its own|side by side){_END}", r"\1, \2 vs \3"),
-    (r"\bvs\. (?:(?:in|at|from|by|on) )?(?=[a-z])", "vs "),
-    (r"\b(?:vs|versus) (?:in|at|from|by|on) (?=[a-z])", "vs "),
+    (r"\bvs\. (?:(?:in|at|from|by|on|over|via|through) )?(?=[a-z])", "vs "),
+    (r"\b(?:vs|versus) (?:in|at|from|by|on|over|via|through) (?=[a-z])", "vs "),
     # verbs that only say that rows are there
     (r"^(how many (?:different|distinct|unique) [a-z]+) (?:phoned|rang|telephoned|called) us(?: up)?\b", r"\1 called"),
     # conditions on one row

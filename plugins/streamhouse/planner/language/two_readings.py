@@ -6,7 +6,7 @@ The rules that read a wish take the nearer reading. Here the answer is compared 
 from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.draft import Draft, Is, Noun, Present
 from streamhouse.planner.language.levels import ANY_FORM, LAST_WORD, WHOLE_NAME
-from streamhouse.planner.language.lexicon import Lexicon, Sense
+from streamhouse.planner.language.lexicon import Lexicon, Mention, Sense
 from streamhouse.planner.language.mentions import mentions_of, tables_named
 from streamhouse.planner.language.named_rows import names_rows
 from streamhouse.planner.language.parts_of_tables import (
@@ -38,11 +38,21 @@ def value_of_two(wish: AnsweredWish) -> Question | None:
         near = {singular(token.word) for token in wish.tokens[max(mention.start - 3, 0) : mention.end + 2]}
         if len({table for table, _ in roots}) < 2 or id(mention) in sided or any(_is_said(one, near) for one in senses):
             continue
+        if _is_before_rows(mention, wish):
+            continue
         choices = tuple(f"{s.column.replace('_', ' ')} '{s.value}'" for s in roots.values())
         columns = " and of ".join(f"{s.table}.{s.column}" for s in roots.values())
         text = f"'{mention.text}' is a value of {columns}: which one?"
         return Question(text=text, phrase=mention.text, choices=choices)
     return None
+
+
+def _is_before_rows(value: Mention, wish: AnsweredWish) -> bool:
+    """Whether a value stands before the rows that have it: "piano | courses", where teachers have a piano, too."""
+    rows = wish.scope.lexicon.mention(wish.tokens, value.end) if value.end < len(wish.tokens) else None
+    named = {one.table for one in rows.of_kind("table") if one.quality >= WHOLE_NAME} if rows is not None else set()
+    own = {one.table for one in value.of_kind("value") if one.quality >= WHOLE_NAME}
+    return named == {wish.base.name} and wish.base.name in own
 
 
 def _is_said(sense: Sense, near: set[str]) -> bool:

@@ -24,7 +24,7 @@ def with_both_sides(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token,
     """The tokens with a group by what is yes or no, where a wish wants those of which it is so and the others."""
     for at in range(1, len(tokens)):
         flag = lexicon.mention(tokens, at)
-        name = _flag_of(flag, lexicon) if flag is not None else ""
+        name = flag_of(flag, lexicon) if flag is not None else ""
         if flag is None or not name:
             continue
         joined = _thing_behind(tokens, flag.end, lexicon, flag)
@@ -89,7 +89,7 @@ def _ends(tokens: tuple[Token, ...], at: int) -> bool:
     return at >= len(tokens) or tokens[at].kind == "symbol" or tokens[at].word in {"in", "per", "by"}
 
 
-def _flag_of(mention: Mention, lexicon: Lexicon) -> str:
+def flag_of(mention: Mention, lexicon: Lexicon) -> str:
     """The full name of the column of yes or no that a phrase says; empty: it says something else, too."""
     tables = lexicon.catalog.tables
     senses = [sense for sense in mention.senses if sense.quality >= NEARLY_NAME]

@@ -13,6 +13,7 @@ _OPENERS = frozenset({"who", "that", "which"})
 _DOING = frozenset({"have", "has", "had", "did", "do", "does", "were", "was", "are", "been", "ever"})
 _ACTIVE = frozenset({"have", "has", "had", "did", "do", "does", NO_ONE})
 _DENIED = frozenset({"not", "never", NO_ONE})
+_DENIED_YET = frozenset({"not", "yet"})
 _BETWEEN = frozenset({"been", "yet", "ever"})
 _NOTHING = frozenset({"anything", "anyone", "any", "at", "all", "yet", "ever", "so", "far"})
 
@@ -38,6 +39,8 @@ def with_missing_rows(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Toke
         said = {token.word for token in tokens[first:verb]}
         if end < len(tokens) and (not _ACTIVE & said or "been" in said):
             return tokens  # "rooms not booked in May" may be those that stood empty then
+        if {token.word for token in tokens[at:end]} >= _DENIED_YET and _may_be_open(tokens, verb, lexicon):
+            return tokens  # "tools not returned yet" may have been returned before
         table = _rows(tokens, first - 1, verb, lexicon)
         if not table:
             return tokens
@@ -46,6 +49,14 @@ def with_missing_rows(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Toke
         put.append(replace(tokens[verb], word=table, stem=table, kind="name"))
         return (*tokens[:first], *put, *tokens[end:])
     return tokens
+
+
+def _may_be_open(tokens: tuple[Token, ...], verb: int, lexicon: Lexicon) -> bool:
+    """Whether a verb names a time that is empty as long as the deed is still to be done."""
+    done = lexicon.mention(tokens, verb, 1)
+    tables = lexicon.catalog.tables
+    times = (s for s in done.of_kind("column") if s.quality >= ANY_FORM) if done is not None else ()
+    return any(may_be_empty(tables[one.table].column(one.column)) for one in times)
 
 
 def _over(tokens: tuple[Token, ...], at: int) -> bool:
@@ -80,4 +91,5 @@ def _lines(things: set[str], done: set[str], lexicon: Lexicon) -> set[str]:
         filled = not any(may_be_empty(tables[name].column(one)) for key in of_done for one in key.columns)
         if of_done and filled and any(key.to in things for key in keys):
             found.add(name)
-    return {one for one in found if not found & set(tables[one].upstream)}
+    found = {one for one in found if not found & set(tables[one].upstream)}
+    return {one for one in found if tables[one].event_time is None} or found  # returns are no lines of orders

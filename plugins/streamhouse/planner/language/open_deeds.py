@@ -1,0 +1,64 @@
+"""Deeds that are still open: "tools not returned yet", of which some were returned before and are out again."""
+
+from streamhouse.planner.language.answered_wish import AnsweredWish
+from streamhouse.planner.language.empty_columns import may_be_empty
+from streamhouse.planner.language.place import is_participle
+from streamhouse.planner.language.scope import TIMES
+from streamhouse.planner.language.tokens import stem, stems
+from streamhouse.planner.request import ColumnRef, Condition, Question, Related
+
+_YET = frozenset({"yet", "still"})
+_NOT = frozenset({"not", "been", "yet", "still"})
+
+
+def never_or_still_open(wish: AnsweredWish) -> Question | None:
+    """Things without rows of a deed, where a row of another table says that the deed is still to be done."""
+    missing = [one for one in wish.block.filters if isinstance(one, Related) and not one.exists]
+    verb = _verb_behind_not(wish)
+    if not missing or not verb:
+        return None
+    for table in wish.scope.lexicon.catalog.tables.values():
+        for column in table.columns if table.name != wish.base.name else ():
+            named = {part for text in (column.name, *column.synonyms) for part in stems(text)}
+            if column.type in TIMES and may_be_empty(column) and stem(verb) in named:
+                text = (f"'not {verb} yet': a row of {table.name} without {column.name}, "
+                        f"or no row of {missing[0].table} at all?")  # fmt: skip
+                rows = table.name.rsplit(".", 1)[1].replace("_", " ")
+                return Question(text=text, phrase=verb, choices=(f"{rows} that are not {verb} yet",))
+    return None
+
+
+def values_or_rows(wish: AnsweredWish) -> Question | None:
+    """As in "instruments not brought back yet", where only the kinds of instruments would be listed, each once."""
+    shown = [*wish.block.dimensions, *wish.block.columns]
+    of = shown[0].of if len(shown) == 1 else None
+    if not isinstance(of, ColumnRef) or of.role or wish.block.measures or wish.block.inner is not None:
+        return None
+    column = wish.base.column(of.column)
+    open_ = [one for one in wish.block.filters if isinstance(one, Condition) and one.operator == "is null"]
+    if not wish.block.dimensions or column.type != "string" or column.references or not open_:
+        return None
+    if column.name in wish.base.primary_key or {"which", "what", "different"} & {one.word for one in wish.tokens}:
+        return None
+    for mention in wish.mentions:
+        named = any((one.table, one.column) == (wish.base.name, column.name) for one in mention.of_kind("column"))
+        if named and mention.start == 0 and _verb_behind_not(wish):
+            rows = wish.base.name.rsplit(".", 1)[1].replace("_", " ")
+            said = " ".join(one.text for one in wish.tokens[mention.end :])
+            text = f"'{mention.text}': rows of {wish.base.name}, or only the different values of {column.name}?"
+            return Question(text=text, phrase=mention.text, choices=(f"{rows} {said}", f"which {mention.text} {said}"))
+    return None
+
+
+def _verb_behind_not(wish: AnsweredWish) -> str:
+    """The participle behind "not", where a wish says "yet" or "still"; empty: there is none."""
+    words = [token.word for token in wish.tokens]
+    if not _YET & set(words) or "not" not in words:
+        return ""
+    for mention in wish.mentions:
+        at = mention.start
+        while at and words[at - 1] in _NOT - {"not"}:
+            at -= 1
+        if at and words[at - 1] == "not" and is_participle(mention):
+            return mention.text
+    return ""
