@@ -45,8 +45,14 @@ from streamhouse.planner.language.lexicon import Mention, Sense
 from streamhouse.planner.language.named_rows import names_rows
 from streamhouse.planner.language.namesakes import one_of_several_measures
 from streamhouse.planner.language.narrow_tables import narrow_table
+from streamhouse.planner.language.offered_times import (
+    condition_choices,
+    group_choices,
+    unnamed_condition,
+    unnamed_group,
+)
 from streamhouse.planner.language.place import is_participle
-from streamhouse.planner.language.scope import TIMES
+from streamhouse.planner.language.scope import TIMES, default_time
 from streamhouse.planner.language.shape import Shaped
 from streamhouse.planner.language.tokens import Token
 from streamhouse.planner.language.two_readings import TWO_READINGS
@@ -102,9 +108,32 @@ def _unnamed_time(wish: AnsweredWish) -> Question | None:
             column.column in known and not (others or (beside and filters))
         ):
             continue
-        name = f"{table.name}.{column.column}"
-        return Question(text=f"which time counts: {name}, or one of something else?", phrase="", choices=(name,))
+        return _which_time(wish, column, filters=filters)
     return None
+
+
+def _which_time(wish: AnsweredWish, column: ColumnRef, *, filters: bool) -> Question:
+    """The question that offers the time that was placed, and each other one of the tables that the answer reads."""
+    names = tuple(_offered_times(wish, column))
+    text = f"which time counts: {' or '.join(names)}, or one of something else?"
+    clause, group = unnamed_condition(wish.draft), unnamed_group(wish.draft)
+    if filters and clause is not None:
+        return Question(text=text, phrase=clause.phrase, choices=condition_choices(clause.phrase, names))
+    if not filters and group is not None:
+        return Question(text=text, phrase=group.phrase, choices=group_choices(group, names))
+    return Question(text=text, phrase="", choices=names)
+
+
+def _offered_times(wish: AnsweredWish, column: ColumnRef) -> Iterator[str]:
+    """All times of the table of a column, that one first, and the default times of the other tables."""
+    catalog, own = wish.scope.lexicon.catalog, wish.scope.reaches[column.role].table
+    yield f"{own.name}.{column.column}"
+    yield from (f"{own.name}.{one.name}" for one in own.columns if one.type in TIMES and one.name != column.column)
+    beside = [one.table for one in wish.block.filters if isinstance(one, Related)]
+    for name in dict.fromkeys([wish.base.name, *(one.table for one in wish.block.joins), *beside]):
+        time = default_time(catalog.tables[name]) if name != own.name else None
+        if time is not None:
+            yield f"{name}.{time.name}"
 
 
 def _restricts_other_time(wish: AnsweredWish) -> bool:
