@@ -1,9 +1,9 @@
 """Edits of a flow's file as text: comments and layout stay as they are."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from streamhouse.model.table import Tiers
 from streamhouse.model.types import format_duration
 from streamhouse.registry.yaml_edits import with_added, with_item, with_value
 from streamhouse.registry.yaml_edits.write import block, entry, item, prose
@@ -32,18 +32,19 @@ def with_freshness(text: str, freshness: timedelta, file: str) -> str:
     return with_value(text, ("freshness",), format_duration(freshness), file)
 
 
-def with_tiers(text: str, table: str, tiers: Tiers, file: str) -> str:
-    """The text of a flow that names the tiers of one more table.
+def with_options(text: str, table: str, options: Mapping[str, Any], file: str) -> str:
+    """The text of a flow that says more of one more table.
+
+    Args:
+        text: Of a sound flow.
+        table: `layer.name`.
+        options: As a person would write them: `tiers`, `ai`.
+        file: Name for messages.
 
     Raises:
         FileFormatError: the file's layout does not allow it.
     """
-    return with_added(text, {"tables": _options(table, tiers)}, file=file)
-
-
-def _options(table: str, tiers: Tiers) -> dict[str, Any]:
-    named = {tier.value: getattr(tiers, tier.value) for tier in tiers.present}
-    return {table: {"tiers": {tier: format_duration(kept) for tier, kept in named.items()}}}
+    return with_added(text, {"tables": {table: options}}, file=file)
 
 
 def new_flow(
@@ -52,12 +53,12 @@ def new_flow(
     owner: str,
     freshness: timedelta | None,
     step: dict[str, Any],
-    tiers: Tiers | None = None,
+    options: Mapping[str, Any] | None = None,
 ) -> str:
-    """The text of a flow of one step, which may name the tiers of its table."""
+    """The text of a flow of one step, with the options of its table, if there are any."""
     lines = entry("flow", name) + prose("description", description)
     lines += entry("owner", owner) if owner else []
     lines += entry("freshness", format_duration(freshness)) if freshness is not None else []
     lines += ["steps:", *item(step, 2)]
-    lines += block("tables", _options(step["writes"], tiers)) if tiers is not None else []
+    lines += block("tables", {step["writes"]: options}) if options else []
     return "\n".join(lines) + "\n"

@@ -1,4 +1,4 @@
-"""A proposed table follows the tiers of what it reads, so that a project without a hot tier gets none by a wish."""
+"""A proposed table follows what it reads: no hot tier where none of it has one, rows for a model where all may go."""
 
 from pathlib import Path
 from typing import Any
@@ -23,9 +23,10 @@ KEYS = {"ods.sales": "primary_key: [id], ", "ods.stores": "primary_key: [store_i
 NOTE = "is in the {} tier alone: no table that it reads has a hot tier"
 
 
-def _space(root: Path, tiers: dict[str, str]) -> Workspace:
-    """The shop, whose tables have these tiers."""
-    lines = "".join(f"  {name}: {{{KEYS.get(name, '')}tiers: {kept}}}\n" for name, kept in tiers.items())
+def _space(root: Path, tiers: dict[str, str], shown: tuple[str, ...] = ()) -> Workspace:
+    """The shop, whose tables have these tiers; the rows of some may be shown to a model."""
+    more = {name: KEYS.get(name, "") + ("ai: {rows: allowed}, " if name in shown else "") for name in tiers}
+    lines = "".join(f"  {name}: {{{more[name]}tiers: {kept}}}\n" for name, kept in tiers.items())
     make_shop(root)
     (root / "flows" / "shop.yaml").write_text(FLOW.partition("tables:\n")[0] + "tables:\n" + lines)
     return Workspace.of(Project.at(root))
@@ -98,3 +99,13 @@ def test_a_cold_project_stays_cold_and_its_groups_are_computed_again(tmp_path: P
     step = _planned(cold, found)[1]
     assert (step.writes.tiers.present, step.strategy) == ((Tier.COLD,), Strategy.RECOMPUTE)
     assert f"{found.table} {NOTE.format('cold')}" in found.assumptions
+
+
+def test_rows_may_be_shown_if_those_of_each_table_that_it_reads_may(tmp_path: Path) -> None:
+    some = _space(tmp_path, dict.fromkeys(TABLES, "{hot: 1h}"), shown=("dwd.sales",))
+    found = _proposed(some, SOUND["aggregate"])
+    assert f"rows of {found.table} may be shown to a model, as those of each table that it reads" in found.assumptions
+    assert f"\n  {found.table}:\n    ai: {{rows: allowed}}\n" in found.files[1].after
+    joined = _proposed(some, SOUND["join"])
+    assert joined.files[1].after.count("rows: allowed") == 1, "ods.stores keeps its rows"
+    assert not [one for one in joined.assumptions if "model" in one]
