@@ -1,6 +1,6 @@
 """Words of a wish that were read, and whose scope is open: each is asked back, for the answers differ."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.doubtful_parts import (
@@ -58,7 +58,18 @@ from streamhouse.planner.language.tokens import Token
 from streamhouse.planner.language.two_readings import TWO_READINGS
 from streamhouse.planner.language.unasked import UNASKED
 from streamhouse.planner.language.words import ADVERB_GRAINS, GRAINS, SHARES
-from streamhouse.planner.request import AnyOf, Block, ColumnRef, Condition, Cut, During, Grain, Question, Related
+from streamhouse.planner.request import (
+    AnyOf,
+    Block,
+    ColumnRef,
+    Condition,
+    Cut,
+    During,
+    Filter,
+    Grain,
+    Question,
+    Related,
+)
 
 _FINE = frozenset({Grain.MINUTE, Grain.HOUR, Grain.DAY})
 _SAID_DAYS = frozenset({"calendar", "consecutive"})
@@ -97,7 +108,8 @@ def _unnamed_time(wish: AnsweredWish) -> Question | None:
     named = {(sense.table, sense.column) for one in wish.mentions for sense in _columns_said(one, strict=strict)}
     counted = _times_counted(wish)
     within = _named_within(wish)
-    beside = any(isinstance(one, Related) for one in wish.block.filters)
+    beside = tuple(_beside(wish.block.filters))
+    done = [one.table for one in beside if one.exists and default_time(wish.scope.lexicon.catalog.tables[one.table])]
     for column, filters in _times(wish.block):
         table = wish.scope.reaches[column.role].table
         known = {table.event_time, *table.primary_key, *(set(GRAINS) - ADVERB_GRAINS)}
@@ -105,7 +117,7 @@ def _unnamed_time(wish: AnsweredWish) -> Question | None:
             one.name for one in table.columns if one.type in TIMES and (table.name, one.name) in said | within | counted
         }
         if (table.name, column.column) in named | within or (
-            column.column in known and not (others or (beside and filters))
+            column.column in known and not (others or (beside if filters else done))
         ):
             continue
         return _which_time(wish, column, filters=filters)
@@ -129,11 +141,19 @@ def _offered_times(wish: AnsweredWish, column: ColumnRef) -> Iterator[str]:
     catalog, own = wish.scope.lexicon.catalog, wish.scope.reaches[column.role].table
     yield f"{own.name}.{column.column}"
     yield from (f"{own.name}.{one.name}" for one in own.columns if one.type in TIMES and one.name != column.column)
-    beside = [one.table for one in wish.block.filters if isinstance(one, Related)]
+    beside = (one.table for one in _beside(wish.block.filters))
     for name in dict.fromkeys([wish.base.name, *(one.table for one in wish.block.joins), *beside]):
         time = default_time(catalog.tables[name]) if name != own.name else None
         if time is not None:
             yield f"{name}.{time.name}"
+
+
+def _beside(filters: Iterable[Filter]) -> Iterator[Related]:
+    """The rows of other tables that a condition is about, and those that their rows are about."""
+    for one in filters:
+        if isinstance(one, Related):
+            yield one
+            yield from _beside(one.filters)
 
 
 def _restricts_other_time(wish: AnsweredWish) -> bool:

@@ -56,3 +56,12 @@ def test_an_answer_keeps_what_the_phrase_says(known: str, wish: str, column: str
 def test_each_time_of_the_table_is_offered_and_the_default_first() -> None:
     choices = _asked("vet", "bills paid late, per month").choices
     assert choices == tuple(f"month of ods.invoices.{name}_on" for name in ("issued", "due", "paid"))
+
+
+def test_a_group_beside_what_somebody_did_has_the_time_of_the_deed_as_a_choice() -> None:
+    choices = _asked("clinic", "how many patients missed an appointment per month").choices
+    assert choices[0] == "month of ods.patients.registered_at"
+    assert "month of ods.appointments.starts_at" in choices
+    catalog = schema("clinic").catalog
+    without = understand("number of patients without an appointment per month", catalog)
+    assert "which time counts" not in compact(without), "what was not done has no time"
