@@ -23,7 +23,12 @@ Examples:
 """,
 )
 @click.argument("tables", nargs=-1, metavar="[TABLE]...")
-@click.option("--values", is_flag=True, help="Read files and replays, and write the values of columns that have few.")
+@click.option(
+    "--values",
+    is_flag=True,
+    help="Read files and replays, and propose the values of columns that have few, "
+    "of tables with 'ai: {rows: allowed}'.",
+)
 @click.option("--write", is_flag=True, help="Edit the files; comments and layout stay.")
 @shared_options
 @click.pass_obj
@@ -35,6 +40,7 @@ def describe(app: App, tables: tuple[str, ...], values: bool, write: bool) -> No
     """
     from streamhouse.errors import DefinitionErrors
     from streamhouse.planner.build_catalog import build_catalog
+    from streamhouse.planner.describe import keeps_values_back
     from streamhouse.planner.described_files import described_files
     from streamhouse.project.cache.known_values import known_values
     from streamhouse.project.check import check_project
@@ -47,6 +53,9 @@ def describe(app: App, tables: tuple[str, ...], values: bool, write: bool) -> No
     catalog = build_catalog(app.registry, checked.plans, known)
     _check_tables(tables, catalog.tables)
     edited = described_files(catalog, app.registry, tables, values=values)
+    kept_back = [name for name in tables or catalog.tables if values and keeps_values_back(catalog.tables[name])]
+    if kept_back:
+        say(f"values of {', '.join(kept_back)} are not proposed: only tables with 'ai: {{rows: allowed}}' let them out")
     if write:
         for one in edited:
             (app.project.root / one.name).write_text(one.after, encoding="utf-8", newline="\n")

@@ -92,7 +92,7 @@ def _trial(
 ) -> Check:
     table_settings = flow.tables.get(step.writes)
     options = (
-        table_settings.model_dump(mode="json", exclude_unset=True, exclude={"tiers"})
+        table_settings.model_dump(mode="json", exclude_unset=True, exclude={"tiers", "ai"})
         if table_settings is not None
         else {}
     )

@@ -31,8 +31,10 @@ def proposed(catalog: Catalog, table: CatalogTable, *, values: bool = False) -> 
     Args:
         catalog: Of the project.
         table: Of it.
-        values: Whether values of rows may be written into the file.
+        values: Whether values of rows are wanted. Those of a table that keeps its rows back are left out: a word for a
+            value is part of a description, which may be sent to a model.
     """
+    values = values and table.sharing.of_rows
     keys = {key.columns[0]: key for key in catalog.keys if key.table == table.name and len(key.columns) == 1}
     columns = {
         column.name: entry
@@ -51,6 +53,16 @@ def proposed(catalog: Catalog, table: CatalogTable, *, values: bool = False) -> 
     return found
 
 
+def keeps_values_back(table: CatalogTable) -> bool:
+    """Whether values of a table would be proposed if its rows were allowed to leave this machine."""
+    return not table.sharing.of_rows and any(_has_unsaid_values(column) for column in table.columns)
+
+
+def _has_unsaid_values(column: CatalogColumn) -> bool:
+    wordless = all(words == (value,) for value, words in column.values.items())
+    return not column.open_values and wordless and 0 < len(column.values) <= _MOST_WORDS
+
+
 def _column(column: CatalogColumn, table: CatalogTable, key: ForeignKey | None, *, values: bool) -> dict[str, Any]:
     found: dict[str, Any] = {}
     unit, noun = _unit(column), _noun(column)
@@ -60,8 +72,7 @@ def _column(column: CatalogColumn, table: CatalogTable, key: ForeignKey | None, 
         found["synonyms"] = [noun.replace("_", " ")]
     if unit is not None and column.unit is None:
         found["unit"] = unit
-    wordless = all(words == (value,) for value, words in column.values.items())
-    if values and not column.open_values and wordless and 0 < len(column.values) <= _MOST_WORDS:
+    if values and _has_unsaid_values(column):
         found["values"] = {value: value.replace("_", " ").lower() for value in column.values}
     if key is not None and column.references is None and _ORDER[key.to.split(".")[0]] <= _ORDER[table.layer.value]:
         found["references"] = f"{key.to}.{key.to_columns[0]}"

@@ -54,7 +54,7 @@ def described_files(
         catalog: Of the project.
         registry: That the catalog follows from, with the texts of its files.
         tables: Names; empty: all.
-        values: Whether values of rows may be written into the files.
+        values: Whether values of rows are wanted, of tables that let their rows out.
     """
     wanted = {name: catalog.tables[name] for name in tables or catalog.tables}
     found: dict[str, dict[str, dict[str, Any]]] = {}

@@ -11,22 +11,25 @@ _MOST_CHARACTERS = 300  # of a line
 
 
 def proposal_text(proposal: Proposal, most_lines: int = MOST_LINES) -> str:
-    """How a wish was understood, what was assumed and asked, what is reused, what it costs and what was checked.
+    """How a wish was understood, what was assumed and asked, what is reused, planned and computed, its cost and checks.
 
-    Neither files nor rows: the diff of the plan says what becomes of the files, and rows are for those who may read
-    tables. Each part has `most_lines` lines at most, so the text is bounded.
+    No rows: these are for those who may read tables. Of files, only the names: the diff of the plan says what becomes
+    of them. Each part has `most_lines` lines at most, and the query `MOST_LINES`, so the text is bounded.
     """
     parts = {
         "phrases": [f"{one.phrase} → {one.became}" for one in proposal.readings],
         "assumed": proposal.assumptions,
         "questions": [f"{one.text} ({' | '.join(one.choices)})" for one in proposal.questions],
         "reuse": [f"{one.kind} {one.name}: {one.why}" for one in proposal.reuses],
+        "files": [f"{one.path}: {'new' if one.before is None else 'edited'}" for one in proposal.files],
+        "plan": [f"{one.table} by {one.action}: {one.strategy}: {one.reason}" for one in proposal.steps],
         "cost": _cost(proposal.cost) if proposal.steps else (),
         "checks": [f"{one.name}: {one.verdict}{one.text and f': {one.text}'}" for one in proposal.checks],
     }
     lines = [f"proposal {proposal.id}: {proposal.sentence}", f"wish: {proposal.wish}"]
     for name, found in parts.items():
-        lines += _part(name, list(found), most_lines)
+        lines += _part(name, [" ".join(line.split()) for line in found], most_lines)
+    lines += _part("query", proposal.sql.splitlines(), MOST_LINES)
     return "\n".join([*map(_short, lines), f"see it whole: streamhouse proposals {proposal.id}"])
 
 
@@ -45,7 +48,7 @@ def _part(name: str, found: list[str], most_lines: int) -> list[str]:
     if not found:
         return [f"{name}: none"]
     more = [f"  … and {len(found) - most_lines} more"] if len(found) > most_lines else []
-    return [f"{name}:", *(f"  {' '.join(line.split())}" for line in found[:most_lines]), *more]
+    return [f"{name}:", *(f"  {line}" for line in found[:most_lines]), *more]
 
 
 def _short(line: str) -> str:

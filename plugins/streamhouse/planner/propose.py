@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from streamhouse.errors import StrategyError, StreamhouseError
+from streamhouse.errors import StrategyError, StreamhouseError, TierError
 from streamhouse.model.types import Strategy, format_duration
 from streamhouse.planner.action_text import NewAction, ports_of
 from streamhouse.planner.catalog import Catalog
@@ -16,9 +16,10 @@ from streamhouse.planner.check_request import check_request
 from streamhouse.planner.compose import Composed, composed
 from streamhouse.planner.contract import event_time, expectations, meanings
 from streamhouse.planner.cost import cost_of
-from streamhouse.planner.flow_text import new_flow, with_freshness, with_step
+from streamhouse.planner.flow_text import new_flow, with_freshness, with_options, with_step
 from streamhouse.planner.freshness import FreshnessEstimate, freshness_estimate
 from streamhouse.planner.naming import layer_of, table_name
+from streamhouse.planner.new_table import options_of
 from streamhouse.planner.proposal import Check, FileEdit, Proposal, Reuse, Status, StepPlan, proposal_id
 from streamhouse.planner.request import Block, Request, Understood
 from streamhouse.planner.reuse import SameAction, SameTable, same_action, same_table
@@ -265,6 +266,9 @@ def with_files(draft: ProposalDraft, space: Workspace) -> ProposalDraft:
             return without_table(base)
         return _refused(base, f"no table can hold this: {error}", _failed(error))
     except StreamhouseError as error:
+        if isinstance(error, TierError) and Strategy.RECOMPUTE not in draft.step.values():
+            # The store of a cold table adds nothing to what a row has; its groups are computed again.
+            return with_files(replace(draft, step={**draft.step, "strategy": Strategy.RECOMPUTE.value}), space)
         why = f"the proposed files do not compile: {error}"
         return _refused(base, why, _failed(error))
     shown = edits[:1] if draft.alone else edits
@@ -345,17 +349,28 @@ def _commands(draft: ProposalDraft) -> tuple[str, ...]:
 
 
 def _flow_edit(draft: ProposalDraft, space: Workspace) -> tuple[FileEdit, list[str]]:
-    freshness = _promised(draft)
+    freshness, table = _promised(draft), draft.proposal.table
+    options, notes = _options(draft, space)
     known = space.registry.flows.get(draft.flow)
     if known is None:
-        text = new_flow(draft.flow, draft.proposal.sentence, "", freshness, dict(draft.step))
-        return FileEdit(path=f"flows/{draft.flow}.yaml", after=text), [f"a new flow: {draft.flow}"]
+        text = new_flow(draft.flow, draft.proposal.sentence, "", freshness, dict(draft.step), options)
+        return FileEdit(path=f"flows/{draft.flow}.yaml", after=text), [f"a new flow: {draft.flow}", *notes]
     before = space.registry.files[known.at.file].text()
-    after, notes = with_step(before, dict(draft.step), known.at.file), []
+    after = with_step(before, dict(draft.step), known.at.file)
+    if options:
+        after = with_options(after, table, options, known.at.file)
     if freshness is not None and freshness < known.freshness:
         after = with_freshness(after, freshness, known.at.file)
         notes.append(f"the whole flow {draft.flow} is to be fresh within what was asked, which is stricter than it was")
     return FileEdit(path=known.at.file, before=before, after=after), notes
+
+
+def _options(draft: ProposalDraft, space: Workspace) -> tuple[dict[str, Any], list[str]]:
+    """What the flow says of the new table, and why; an action alone says nothing of a table."""
+    if draft.alone:
+        return {}, []
+    reads = [one["table"] if isinstance(one, Mapping) else one for one in draft.step["reads"].values()]
+    return options_of(draft.proposal.table, reads, space.catalog, space.plans)
 
 
 def of_table(base: Proposal, existing_table: SameTable, notes: list[str]) -> Proposal:

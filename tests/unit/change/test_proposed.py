@@ -32,6 +32,7 @@ PROPOSAL = Proposal(
     steps=(StepPlan(table="dws.board", action="board", strategy="merge", reason="sums"),),
     cost=Cost(first_rows=1_200, state="none", notes=("an epoch reads the changed rows",)),
     checks=(Check(name="keys", verdict="passed", text="each key occurs once"),),
+    sql="SELECT\n  store_id,\n  SUM(cents) AS revenue\nFROM dwd.sales\nGROUP BY\n  store_id",
     flow="shop",
     files=(FileEdit(path=FILE, before="old", after="new"),),
 )
@@ -46,6 +47,9 @@ PARTS = (
     "the first run reads: 1,200 rows",
     "an epoch reads the changed rows",
     "keys: passed: each key occurs once",
+    "flows/shop.yaml: edited",
+    "dws.board by board: merge: sums",
+    "    SUM(cents) AS revenue",
     "see it whole: streamhouse proposals 0123456789ab",
 )
 
@@ -66,7 +70,7 @@ def test_a_change_came_from_proposals_whose_written_texts_are_wanted_now(events,
     assert found == ((PROPOSAL,) if is_behind else ())
 
 
-def test_the_text_has_every_part_and_no_file_and_is_bounded():
+def test_the_text_has_every_part_and_is_bounded():
     text = proposal_text(PROPOSAL)
     assert [part for part in PARTS if part not in text] == []
     many = PROPOSAL.model_copy(update={"assumptions": tuple(f"{n} {'x' * 999}" for n in range(99))})

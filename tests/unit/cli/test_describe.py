@@ -11,6 +11,14 @@ from streamhouse.project.project import Project
 
 
 @pytest.fixture
+def shown(project):
+    """The project whose rows of `ods.orders` may leave this machine."""
+    file = project / "actions/ingest_orders.sql"
+    file.write_text(file.read_text().replace("step: ingest", "ai: {rows: allowed}\nstep: ingest", 1))
+    return project
+
+
+@pytest.fixture
 def project(tmp_path, monkeypatch):
     write_project(tmp_path)
     monkeypatch.chdir(tmp_path)
@@ -46,10 +54,19 @@ def test_what_it_writes_is_sound_changes_no_plan_and_is_all(project, capsys):
     assert "nothing is missing" in capsys.readouterr().out
 
 
-def test_values_of_rows_are_written_only_when_asked(project, capsys):
+def test_values_of_rows_are_written_only_when_asked(shown, capsys):
     for asked in (False, True):
         assert main(["describe", "--json", *(["--values"] if asked else [])]) == 0
         assert ('"values"' in capsys.readouterr().out) is asked
+
+
+def test_values_of_a_table_that_keeps_its_rows_back_become_no_description(project, capsys):
+    assert main(["describe", "--json", "--values"]) == 0
+    told = capsys.readouterr()
+    assert '"values"' not in told.out
+    assert "values of ods.orders, dwd.orders, dws.revenue_by_product are not proposed" in told.err
+    assert main(["describe", "--json"]) == 0
+    assert "not proposed" not in capsys.readouterr().err
 
 
 def test_one_table_as_json(project, capsys):

@@ -15,6 +15,7 @@ PLACES = {
     "comment in YAML": ("flows/orders.yaml", "flow: orders", f"# {HOSTILE}\nflow: orders"),
     "meaning": ("actions/clean_orders.sql", "output:", f"columns: {{product: {HOSTILE}}}\noutput:"),
     "example": ("actions/clean_orders.sql", "product: tea, quantity: 2", f"product: '{HOSTILE}', quantity: 2"),
+    "synonym": ("actions/clean_orders.sql", "[order book]", f"['{HOSTILE}']"),
     "row": ("data/orders-2026-01.csv", "1,honey", f"1,{HOSTILE}"),
 }
 
@@ -52,6 +53,7 @@ def shape(value):
 
 @pytest.mark.parametrize("place", PLACES)
 def test_a_text_that_reads_like_an_instruction(call, project, edit, place):
+    edit("actions/clean_orders.sql", "output:", "synonyms: [order book]\noutput:")
     before = [(one.is_error, shape(one.document)) for one in told(call)]
     tools = call.of(lambda client: client.list_tools())
     edit(*PLACES[place])
@@ -62,6 +64,30 @@ def test_a_text_that_reads_like_an_instruction(call, project, edit, place):
     assert call.of(lambda client: client.list_tools()) == tools
     if place == "row":
         assert HOSTILE not in json.dumps([one.document for one in found])
+
+
+def test_a_file_name_that_reads_like_an_instruction(call, project):
+    before = [(one.is_error, shape(one.document)) for one in told(call)]
+    tools = call.of(lambda client: client.list_tools())
+    for file in ("actions/clean_orders.sql", "flows/orders.yaml", "data/orders-2026-01.csv"):
+        path = project.root / file
+        path.rename(path.with_name(f"{HOSTILE}{path.suffix}"))
+    on_disk = files_of(project.root)
+    assert [(one.is_error, shape(one.document)) for one in told(call)] == before
+    assert files_of(project.root) == on_disk
+    assert call.of(lambda client: client.list_tools()) == tools
+
+
+def test_an_error_that_quotes_an_instruction_is_one_error(call, project, edit):
+    edit("flows/orders.yaml", "use: clean_orders", f"use: '{HOSTILE}'")
+    tools = call.of(lambda client: client.list_tools())
+    on_disk = files_of(project.root)
+    found = call("validate").document
+    assert not found["ok"]
+    assert HOSTILE in json.dumps(found)
+    assert call("plan").is_error
+    assert files_of(project.root) == on_disk
+    assert call.of(lambda client: client.list_tools()) == tools
 
 
 TURNED = "a\u202eb\u2066"

@@ -1,6 +1,6 @@
 """Words of a wish that were read, and whose scope is open: each is asked back, for the answers differ."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.doubtful_parts import (
@@ -45,16 +45,33 @@ from streamhouse.planner.language.lexicon import Mention, Sense
 from streamhouse.planner.language.named_rows import names_rows
 from streamhouse.planner.language.namesakes import one_of_several_measures
 from streamhouse.planner.language.narrow_tables import narrow_table
+from streamhouse.planner.language.offered_times import (
+    condition_choices,
+    group_choices,
+    unnamed_condition,
+    unnamed_group,
+)
 from streamhouse.planner.language.open_deeds import never_or_still_open, values_or_rows
 from streamhouse.planner.language.place import is_participle
-from streamhouse.planner.language.scope import TIMES
+from streamhouse.planner.language.scope import TIMES, default_time
 from streamhouse.planner.language.shape import Shaped
 from streamhouse.planner.language.tokens import Token
 from streamhouse.planner.language.two_readings import TWO_READINGS
 from streamhouse.planner.language.unasked import UNASKED
 from streamhouse.planner.language.whether import groups_of_whether
 from streamhouse.planner.language.words import ADVERB_GRAINS, GRAINS, SHARES
-from streamhouse.planner.request import AnyOf, Block, ColumnRef, Condition, Cut, During, Grain, Question, Related
+from streamhouse.planner.request import (
+    AnyOf,
+    Block,
+    ColumnRef,
+    Condition,
+    Cut,
+    During,
+    Filter,
+    Grain,
+    Question,
+    Related,
+)
 
 _FINE = frozenset({Grain.MINUTE, Grain.HOUR, Grain.DAY})
 _SAID_DAYS = frozenset({"calendar", "consecutive"})
@@ -93,7 +110,8 @@ def _unnamed_time(wish: AnsweredWish) -> Question | None:
     named = {(sense.table, sense.column) for one in wish.mentions for sense in _columns_said(one, strict=strict)}
     counted = _times_counted(wish)
     within = _named_within(wish)
-    beside = any(isinstance(one, Related) for one in wish.block.filters)
+    beside = tuple(_beside(wish.block.filters))
+    done = [one.table for one in beside if one.exists and default_time(wish.scope.lexicon.catalog.tables[one.table])]
     for column, filters in _times(wish.block):
         table = wish.scope.reaches[column.role].table
         known = {table.event_time, *table.primary_key, *(set(GRAINS) - ADVERB_GRAINS)}
@@ -101,12 +119,43 @@ def _unnamed_time(wish: AnsweredWish) -> Question | None:
             one.name for one in table.columns if one.type in TIMES and (table.name, one.name) in said | within | counted
         }
         if (table.name, column.column) in named | within or (
-            column.column in known and not (others or (beside and filters))
+            column.column in known and not (others or (beside if filters else done))
         ):
             continue
-        name = f"{table.name}.{column.column}"
-        return Question(text=f"which time counts: {name}, or one of something else?", phrase="", choices=(name,))
+        return _which_time(wish, column, filters=filters)
     return None
+
+
+def _which_time(wish: AnsweredWish, column: ColumnRef, *, filters: bool) -> Question:
+    """The question that offers the time that was placed, and each other one of the tables that the answer reads."""
+    names = tuple(_offered_times(wish, column))
+    text = f"which time counts: {' or '.join(names)}, or one of something else?"
+    clause, group = unnamed_condition(wish.draft), unnamed_group(wish.draft)
+    if filters and clause is not None:
+        return Question(text=text, phrase=clause.phrase, choices=condition_choices(clause.phrase, names))
+    if not filters and group is not None:
+        return Question(text=text, phrase=group.phrase, choices=group_choices(group, names))
+    return Question(text=text, phrase="", choices=names)
+
+
+def _offered_times(wish: AnsweredWish, column: ColumnRef) -> Iterator[str]:
+    """All times of the table of a column, that one first, and the default times of the other tables."""
+    catalog, own = wish.scope.lexicon.catalog, wish.scope.reaches[column.role].table
+    yield f"{own.name}.{column.column}"
+    yield from (f"{own.name}.{one.name}" for one in own.columns if one.type in TIMES and one.name != column.column)
+    beside = (one.table for one in _beside(wish.block.filters))
+    for name in dict.fromkeys([wish.base.name, *(one.table for one in wish.block.joins), *beside]):
+        time = default_time(catalog.tables[name]) if name != own.name else None
+        if time is not None:
+            yield f"{name}.{time.name}"
+
+
+def _beside(filters: Iterable[Filter]) -> Iterator[Related]:
+    """The rows of other tables that a condition is about, and those that their rows are about."""
+    for one in filters:
+        if isinstance(one, Related):
+            yield one
+            yield from _beside(one.filters)
 
 
 def _restricts_other_time(wish: AnsweredWish) -> bool:

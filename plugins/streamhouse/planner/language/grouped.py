@@ -6,6 +6,7 @@ from streamhouse.planner.language.bench import Bench, unit_of_column
 from streamhouse.planner.language.conditions import leftover_filters
 from streamhouse.planner.language.draft import Bands, Group, Noun, Time
 from streamhouse.planner.language.levels import NAME_OR_DEED
+from streamhouse.planner.language.offered_times import group_choices
 from streamhouse.planner.language.owners import with_owner
 from streamhouse.planner.language.place import NotPlacedError, Placed, RefusedError, UnclearError
 from streamhouse.planner.language.scope import TIMES, is_key_like, is_number, is_quantity, key_column
@@ -30,7 +31,8 @@ def dimension_of(bench: Bench, group: Group) -> str:
 
 
 def _time(bench: Bench, group: Time) -> str:
-    placed = time_column(bench, group.of, group.phrase or group.grain.value)
+    said = group.phrase or group.grain.value
+    placed = time_column(bench, group.of, said, lambda names: group_choices(group, names))
     if placed.column.type == "date" and group.grain in _FINE:
         raise RefusedError(f"{placed.name} is a date: there is no {group.grain.value.replace('_', ' ')} of it")
     if group.grain is Grain.HOUR and any(

@@ -2,6 +2,7 @@
 
 from streamhouse.planner.language.bench import Bench
 from streamhouse.planner.language.draft import Noun, Time
+from streamhouse.planner.language.offered_times import group_choices
 from streamhouse.planner.language.place import Placed, UnclearError
 
 _LIKELY = 1.3  # what a time may cost that a word names
@@ -19,7 +20,8 @@ def named_time(bench: Bench) -> Placed | None:
         *(g for one in draft.figures for g in (*one.near, *one.inner)),
         *(draft.best.per if draft.best else ()),
     ]
-    if not any(isinstance(group, Time) and group.of is None for group in groups):
+    unnamed = next((group for group in groups if isinstance(group, Time) and group.of is None), None)
+    if unnamed is None:
         return None
     nouns = [*draft.nouns, *(one.noun for one in draft.figures if isinstance(one.noun, Noun))]
     mentions = [mention for noun in nouns for mention in (noun.head, *noun.around)]
@@ -30,5 +32,6 @@ def named_time(bench: Bench) -> Placed | None:
         if not placed.of.role and placed.cost <= _LIKELY:
             found.setdefault(placed.column.name, placed)
     if len(found) > 1:
-        raise UnclearError("which time counts?", "", [placed.name for placed in found.values()])
+        names = [placed.name for placed in found.values()]
+        raise UnclearError(f"which time counts: {' or '.join(names)}?", unnamed.phrase, group_choices(unnamed, names))
     return next(iter(found.values()), None)

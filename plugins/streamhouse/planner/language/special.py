@@ -51,8 +51,10 @@ def picked(bench: Bench) -> Block:
         places.contexts(pick.noun.around)
     time = _ordering(bench)
     if time is None:
-        times = [c.name for c in bench.base.columns if c.type in TIMES]
-        raise UnclearError(f"which time orders the rows of {bench.base.name}?", pick.noun.text, times)
+        # The name of a column instead of the rows would ask for that column: no choice says rows and their order.
+        times = " or ".join(c.name for c in bench.base.columns if c.type in TIMES)
+        text = f"which time orders the rows of {bench.base.name}: {times}? `event_time` of the table says it"
+        raise UnclearError(text, pick.noun.text)
     per = []
     for group in pick.per:
         assert isinstance(group, Noun)

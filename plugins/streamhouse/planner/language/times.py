@@ -1,5 +1,6 @@
 """Which time a wish means, and conditions on it."""
 
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Literal
 
@@ -8,6 +9,7 @@ from streamhouse.planner.language.bench import Bench
 from streamhouse.planner.language.draft import Lasting, Noun, When
 from streamhouse.planner.language.empty_columns import may_be_empty
 from streamhouse.planner.language.numbers import Quantity
+from streamhouse.planner.language.offered_times import condition_choices
 from streamhouse.planner.language.place import NotPlacedError, Placed, PlaceFinder, RefusedError, UnclearError
 from streamhouse.planner.language.scope import TIMES, default_time, is_year
 from streamhouse.planner.language.tokens import stem, stems
@@ -25,11 +27,19 @@ from streamhouse.planner.request import (
 )
 
 
-def time_column(bench: Bench, noun: Noun | None, phrase: str) -> Placed:
+def time_column(
+    bench: Bench, noun: Noun | None, phrase: str, choices: Callable[[Iterable[str]], tuple[str, ...]] = tuple
+) -> Placed:
     """The time column that a noun names; without one, the default of the base or of the nearest table it reaches.
 
     Of several tables at the same distance only those count whose rows are events: the day on which an article left the
     catalogue is no time of an order line.
+
+    Args:
+        bench: With the base.
+        noun: Names the column; None: no word does.
+        phrase: What the time is of, in the words of the wish.
+        choices: Columns → what may take the place of the phrase, if there are several.
 
     Raises:
         NotPlacedError: there is none.
@@ -60,10 +70,9 @@ def time_column(bench: Bench, noun: Noun | None, phrase: str) -> Placed:
                         places.assume(f"the time of a row of {reach.table.name} is {column.name}")
                 if column is None:
                     if depth == 0:
-                        choices = [f"{reach.table.name}.{c.name}" for c in times_here]
-                        raise UnclearError(
-                            f"which time counts for '{phrase}': {' or '.join(choices)}?", phrase, choices
-                        )
+                        names = [f"{reach.table.name}.{c.name}" for c in times_here]
+                        text = f"which time counts for '{phrase}': {' or '.join(names)}?"
+                        raise UnclearError(text, phrase, choices(names))
                     continue
                 found_here.append((reach.role, column))
         if len(found_here) > 1:
@@ -71,11 +80,8 @@ def time_column(bench: Bench, noun: Noun | None, phrase: str) -> Placed:
         if found_here:
             role, column = found_here[0]
             if len(found_here) > 1:
-                raise UnclearError(
-                    f"which time counts for '{phrase}'?",
-                    phrase,
-                    [f"{places.scope.reaches[r].table.name}.{c.name}" for r, c in found_here],
-                )
+                names = [f"{places.scope.reaches[r].table.name}.{c.name}" for r, c in found_here]
+                raise UnclearError(f"which time counts for '{phrase}'?", phrase, choices(names))
             places.cost += 0.8 * depth
             if depth:
                 places.assume(f"the time of a row is {places.scope.reaches[role].table.name}.{column.name}")
@@ -116,7 +122,7 @@ def when(bench: Bench, clause: When) -> list[Filter]:
         years = [one for one in bench.places.columns(noun) if is_year(one.column)]
         if years and not bench.places.columns(noun, want="time"):
             return _in_years(bench, clause, years[0])
-    placed = time_column(bench, noun, clause.phrase)
+    placed = time_column(bench, noun, clause.phrase, lambda names: condition_choices(clause.phrase, names))
     of = bench.places.use(placed)
     bench.places.note(clause.phrase, f"{placed.name} {_clause_text(clause)}")
     if period.assumption:
