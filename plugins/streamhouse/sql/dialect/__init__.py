@@ -20,7 +20,7 @@ from streamhouse.errors import Location, SqlSyntaxError
 from streamhouse.sql.dialect.behind_brackets import with_clauses_inside, without_brackets_of_places
 from streamhouse.sql.dialect.chains import balance_chains
 from streamhouse.sql.dialect.grammar import check_depth, check_grammar
-from streamhouse.sql.dialect.hints import variant_path
+from streamhouse.sql.dialect.hints import quantified, variant_path
 from streamhouse.sql.dialect.literals import MARK, WRITTEN, Literals
 from streamhouse.sql.dialect.precedence import with_brackets
 from streamhouse.sql.dialect.rendering import rendered
@@ -119,6 +119,8 @@ def _parsed(sql: str) -> exp.Expr:
         return _read(sql)
     except ParseError as error:
         if ":" in sql and (better := variant_path(tokenize(sql), sql)) is not None:
+            raise better from error
+        if (better := quantified(tokenize(sql), sql)) is not None:
             raise better from error
         raise
 
