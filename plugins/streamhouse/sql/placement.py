@@ -194,16 +194,28 @@ def ungrouped(scope: Scope) -> Iterator[Refused]:
     parts = [*select.expressions, *(one for clause in ("having", "order") if (one := select.args.get(clause)))]
     if group is None and not any(aggregates_in(part) for part in parts):
         return
-    if group is not None and any(group.args.get(kind) for kind in ("all", "totals")):
+    if group is not None and group.args.get("totals"):
         return
-    covered = set()
-    for key in group.iter_expressions() if group is not None else ():
-        shown = _at_position(key, select)
-        if shown is None:
-            return
-        covered |= {(column.table.lower(), column.name.lower()) for column in shown.find_all(exp.Column)}
+    keys = _keys(group, select)
+    if keys is None:
+        return
+    parts = [part for part in parts if part.unalias() not in keys]
+    # To Spark `GROUP BY (a, b)` is one key, a struct.
+    whole = [key for key in keys if not isinstance(key, exp.Tuple)]
+    covered = {(c.table.lower(), c.name.lower()) for key in whole for c in key.find_all(exp.Column)}
     for part in parts:
         yield from _bare(part, scope, covered)
+
+
+def _keys(group: exp.Expr | None, select: exp.Select) -> list[exp.Expr] | None:
+    """The keys of a GROUP BY; None: they are not known."""
+    if group is None:
+        return []
+    if group.args.get("all"):
+        return [item.unalias() for item in select.selects if not aggregates_in(item)]
+    keys = [_at_position(key, select) for key in group.iter_expressions()]
+    known = [key.unalias().unnest() if not isinstance(key, exp.Tuple) else key for key in keys if key is not None]
+    return known if len(known) == len(keys) else None
 
 
 def _at_position(key: exp.Expr, select: exp.Select) -> exp.Expr | None:

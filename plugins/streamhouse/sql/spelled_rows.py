@@ -217,6 +217,8 @@ def _unnamed(nodes: Sequence[exp.Expr], names: Iterator[int]) -> Iterator[_Found
                 call = item.this if isinstance(item, exp.Aliases) else item
                 if is_generator(call):
                     yield _Found(call, item)
+                elif isinstance(item, exp.Alias) and is_generator(item.this) and _is_read(item.alias, item, node):
+                    yield _Found(item.this, item)
 
 
 def _columns(
@@ -306,12 +308,13 @@ def _into_lateral(found: _Found, columns: Sequence[str], names: Iterator[int], s
     item = found.holder
     select = item.parent
     assert isinstance(select, exp.Select)
-    shown = [name.name for name in item.expressions] if isinstance(item, exp.Aliases) else list(columns)
+    shown = [item.alias] if isinstance(item, exp.Alias) else list(columns)
+    shown = [name.name for name in item.expressions] if isinstance(item, exp.Aliases) else shown
     place = place_of(found.call, sql, at)
     if len(shown) != len(columns):
         message = f"{short(found.call)} gives {len(columns)} columns, and {len(shown)} names are here"
         raise UntypedColumnError(message, at=place, hint=f"it gives {', '.join(columns)}")
-    if len(columns) == 1:
+    if len(columns) == 1 and not _is_read(shown[0], item, select):
         item.replace(exp.alias_(found.call.copy(), exp.to_identifier(shown[0])))
         return
     clauses = [*select.expressions, *(c for key in ("qualify", "order") if (c := select.args.get(key)) is not None)]
@@ -338,6 +341,12 @@ def _into_lateral(found: _Found, columns: Sequence[str], names: Iterator[int], s
         if select.args.get("from_") is None:
             select.set("from_", _one_row(names))
     select.append("laterals", _lateral(call, name, own))
+
+
+def _is_read(name: str, item: exp.Expr, select: exp.Select) -> bool:
+    """Whether another output column computes with the rows that a call makes, by the name that they have."""
+    others = (node for one in select.expressions if one is not item for node in one.find_all(exp.Column))
+    return any(not node.table and node.name.lower() == name.lower() for node in others)
 
 
 def _lateral(call: exp.Expr, name: str, columns: Sequence[str]) -> exp.Lateral:

@@ -111,3 +111,54 @@ def test_a_number_of_days_added_to_a_day_is_a_time():
         "z timestamp",
         "y timestamp",
     )
+
+
+@each(
+    ("sql", "message"),
+    [
+        ("SELECT k, sum(v) + id AS n FROM t GROUP BY ALL", "1:20: SH211 column 'id' is neither a group key"),
+        ("SELECT k, b, count(*) AS n FROM t GROUP BY (k, b)", "SH211 column 'k' is neither a group key"),
+        ("SELECT id, transform(arr, (x, X) -> x) AS z FROM t", "SH104 two parameters are named 'x'"),
+        ("SELECT id FROM t WHERE var = var", "SH203 nothing compares variant with variant"),
+        ("SELECT id FROM t WHERE array(m) = array(m)", "SH203 nothing compares array<map<string,int>>"),
+        ("SELECT id FROM t WHERE (id, v) IN ((1, 1))", "SH203 IN converts no part of (…)"),
+        ("SELECT DISTINCT m FROM t", "SH203 DISTINCT compares no map<string,int>"),
+        ("SELECT id, m FROM t UNION SELECT id, m FROM t", "SH203 UNION compares no map<string,int>"),
+        ("SELECT id, m FROM t EXCEPT SELECT id, m FROM t", "SH203 EXCEPT compares no map<string,int>"),
+        ("SELECT id, CAST(v AS INT8) AS z FROM t", "1:22: SH104 'INT8' is no Spark SQL type"),
+        ("SELECT id, CAST(arr AS ARRAY<TEXT>) AS z FROM t", "1:30: SH104 'TEXT' is no Spark SQL type"),
+        ("SELECT id, arr::array<number> AS z FROM t", "SH104 'number' is no Spark SQL type"),
+        ("SELECT id, CAST(ts AS TIMESTAMP WITHOUT TIME ZONE) AS z FROM t", "TIMESTAMP WITHOUT TIME ZONE is not read"),
+        ("SELECT id, CAST(v AS `INT`) AS z FROM t", "SH104 `INT` is no type"),
+        ("SELECT DATETIME '2020-01-01' AS z FROM t", "SH104 'DATETIME' is no Spark SQL type"),
+        ("SELECT * FROM (SELECT id, s FROM t) UNPIVOT (z FOR n IN (s.a))", "SH211 s.a in an UNPIVOT is no column"),
+        ("SELECT * FROM (SELECT k, v FROM t) PIVOT (sum(v) FOR k IN ('a' AS a, 'a' AS b))", "'a' is twice in the IN"),
+    ],
+)
+def test_what_spark_refuses_is_refused_before_it_runs(sql, message):
+    with pytest.raises(StreamhouseError) as refused:
+        checked(sql)
+    assert message in str(refused.value)
+    assert "hint: " in str(refused.value)
+
+
+@each(
+    "sql",
+    [
+        "SELECT id, k AS text, v AS number, v < 3 AS uuid FROM t",
+        "SELECT id, CAST(s AS STRUCT<text: INT, number: STRING>) AS json FROM t",
+        "SELECT id, CAST((SELECT max(w) AS text FROM u) AS STRING) AS z FROM t",
+        "SELECT datetime.v AS z FROM t AS datetime",
+        "SELECT k, count(*) + length(k) AS n FROM t GROUP BY ALL HAVING n > 0",
+        "SELECT id FROM t WHERE (id, v) IN ((1L, 1))",
+        "SELECT id, m FROM t UNION ALL SELECT id, m FROM t",
+    ],
+)
+def test_what_looks_like_it_is_taken(sql):
+    assert shown(checked(sql))
+
+
+def test_a_column_computes_with_the_rows_that_a_function_makes():
+    found = checked("SELECT id, explode(arr) AS e, e + 1 AS f FROM t")
+    assert shown(found) == ("id bigint", "e int", "f int")
+    assert "_rows0._rows0_0 + 1 AS f FROM t AS t LATERAL VIEW EXPLODE(t.arr) _rows0 AS _rows0_0" in found.sql

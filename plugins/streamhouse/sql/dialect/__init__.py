@@ -25,6 +25,7 @@ from streamhouse.sql.dialect.literals import MARK, WRITTEN, Literals
 from streamhouse.sql.dialect.precedence import with_brackets
 from streamhouse.sql.dialect.rendering import rendered
 from streamhouse.sql.dialect.spark_grammar import check_spark_grammar
+from streamhouse.sql.dialect.type_names import other_type
 from streamhouse.sql.dialect.tokens import like, read_tokens
 from streamhouse.sql.header import place_in
 from streamhouse.sql.last_resort import read_at
@@ -126,6 +127,8 @@ def _parsed(sql: str) -> exp.Expr:
 
 
 def _read(sql: str, *, is_new: bool = True) -> exp.Expr:
+    if is_new and (wrong := other_type(tokenize(sql), sql)) is not None:
+        raise wrong
     literals = Literals(tokenize(sql), sql)
     read = with_brackets(literals.collapsed(), literals.numbers)
     tokens = [

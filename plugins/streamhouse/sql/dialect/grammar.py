@@ -29,7 +29,8 @@ _NOT_SPARK: dict[type[exp.Expr], str] = {
 }
 _LOOKED_AT = Kinds(
     exp.Join, exp.With, exp.Select, exp.Values, exp.Alias, exp.DataType, exp.Cast, exp.Any, exp.All, exp.In,
-    exp.Escape, exp.Distinct, exp.CTE, exp.Subquery, exp.Rollup, exp.Cube, exp.WindowSpec, exp.Anonymous, *_NOT_SPARK,
+    exp.Escape, exp.Distinct, exp.CTE, exp.Subquery, exp.Rollup, exp.Cube, exp.WindowSpec, exp.Anonymous, exp.Lambda,
+    *_NOT_SPARK,
 )  # fmt: skip
 _NUMBERS = (exp.DType.DECIMAL, exp.DType.TIME, exp.DType.VARCHAR, exp.DType.CHAR)
 _NESTED = {exp.DType.ARRAY: 1, exp.DType.MAP: 2}
@@ -126,6 +127,9 @@ def _faults(node: exp.Expr) -> Iterator[str]:
         first = node.expressions[0] if node.expressions else None
         if node.name.lower() in _UNITS_FIRST and len(node.expressions) == 3 and isinstance(first, exp.Literal):
             yield f"the unit of {node.name} stands without quotes"
+    elif isinstance(node, exp.Lambda):
+        names = Counter(name.name.lower() for name in node.expressions)
+        yield from (f"two parameters are named '{name}'" for name, times in names.items() if times > 1)
     elif (word := _NOT_SPARK.get(type(node))) is not None:
         yield f"Spark has no {word}"
 
