@@ -162,7 +162,7 @@ class _Fit:
                 yield from self._element(node, node.this, node.expressions[0])
             case exp.Ordered():
                 kind = self._type(node.this)
-                if kind is not None and _has_map(kind):
+                if kind is not None and (_has_map(kind) or _has(kind, "variant")):
                     yield Refused(node, f"nothing orders {kind}", "order by map_entries(…), or by a value of it")
             case _ if isinstance(node, _COMPARED):
                 yield from self._compared(node, node.this, node.expression)

@@ -235,9 +235,7 @@ class _MergedWriter:
                 place = place_of(item, self._sql, self._at)
                 raise StrategyError(message, at=place, hint="name the columns of the LATERAL VIEW with AS")
             star = item.this if isinstance(item, exp.Column) else item
-            check_left_out(
-                star.args.get("except_") or (), [o.name for o in _behind(item, found)], self._sql, self._at
-            )
+            check_left_out(star.args.get("except_") or (), [o.name for o in _behind(item, found)], self._sql, self._at)
             items += [_named(one) for one in _starred(item, found)]
         select.set("expressions", items)
 

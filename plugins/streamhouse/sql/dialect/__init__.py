@@ -25,8 +25,8 @@ from streamhouse.sql.dialect.literals import MARK, WRITTEN, Literals
 from streamhouse.sql.dialect.precedence import with_brackets
 from streamhouse.sql.dialect.rendering import rendered
 from streamhouse.sql.dialect.spark_grammar import check_spark_grammar
-from streamhouse.sql.dialect.type_names import other_type
 from streamhouse.sql.dialect.tokens import like, read_tokens
+from streamhouse.sql.dialect.type_names import other_type
 from streamhouse.sql.header import place_in
 from streamhouse.sql.last_resort import read_at
 from streamhouse.sql.words import words

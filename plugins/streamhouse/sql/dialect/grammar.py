@@ -77,8 +77,7 @@ def _faults(node: exp.Expr) -> Iterator[str]:
     if isinstance(node, exp.Join):
         yield from _of_join(node)
     elif isinstance(node, exp.With):
-        names = Counter(cte.alias.lower() for cte in node.expressions)
-        yield from (f"two CTEs are named '{name}'" for name, times in names.items() if times > 1)
+        yield from _twice("CTEs", (cte.alias for cte in node.expressions))
     elif isinstance(node, exp.Select):
         yield from _of_select(node)
     elif isinstance(node, exp.Values):
@@ -107,16 +106,7 @@ def _faults(node: exp.Expr) -> Iterator[str]:
         if isinstance(node.parent, exp.Func) and not node.expressions:
             yield "DISTINCT has no columns"
     elif isinstance(node, (exp.CTE, exp.Subquery)):
-        alias, inner = node.args.get("alias"), node.this
-        columns = alias.columns if isinstance(alias, exp.TableAlias) else []
-        selects = inner.selects if isinstance(inner, exp.Query) else []
-        if (
-            columns
-            and selects
-            and not any(item.is_star for item in selects)
-            and _width(selects) not in (None, len(columns))
-        ):
-            yield f"{node.alias} has {len(selects)} columns, and {len(columns)} names"
+        yield from _of_names_behind(node)
     elif isinstance(node, (exp.Rollup, exp.Cube)):
         if any(isinstance(part, exp.Tuple) and not part.expressions for part in node.expressions):
             yield f"{node.key.upper()} takes no empty set"
@@ -128,10 +118,27 @@ def _faults(node: exp.Expr) -> Iterator[str]:
         if node.name.lower() in _UNITS_FIRST and len(node.expressions) == 3 and isinstance(first, exp.Literal):
             yield f"the unit of {node.name} stands without quotes"
     elif isinstance(node, exp.Lambda):
-        names = Counter(name.name.lower() for name in node.expressions)
-        yield from (f"two parameters are named '{name}'" for name, times in names.items() if times > 1)
+        yield from _twice("parameters", (name.name for name in node.expressions))
     elif (word := _NOT_SPARK.get(type(node))) is not None:
         yield f"Spark has no {word}"
+
+
+def _of_names_behind(node: exp.Expr) -> Iterator[str]:
+    alias, inner = node.args.get("alias"), node.this
+    columns = alias.columns if isinstance(alias, exp.TableAlias) else []
+    selects = inner.selects if isinstance(inner, exp.Query) else []
+    if (
+        columns
+        and selects
+        and not any(item.is_star for item in selects)
+        and _width(selects) not in (None, len(columns))
+    ):
+        yield f"{node.alias} has {len(selects)} columns, and {len(columns)} names"
+
+
+def _twice(what: str, names: Iterable[str]) -> Iterator[str]:
+    times = Counter(name.lower() for name in names)
+    yield from (f"two {what} are named '{name}'" for name, number in times.items() if number > 1)
 
 
 def _width(selects: list[exp.Expr]) -> int | None:
@@ -172,8 +179,7 @@ def _of_select(node: exp.Select) -> Iterator[str]:
         yield "this SELECT is not Spark's"
     if (distinct := node.args.get("distinct")) is not None and distinct.args.get("on"):
         yield "Spark has no DISTINCT ON"
-    names = Counter(window.name.lower() for window in node.args.get("windows") or [])
-    yield from (f"two windows are named '{name}'" for name, times in names.items() if times > 1)
+    yield from _twice("windows", (window.name for window in node.args.get("windows") or []))
     group = node.args.get("group")
     if group is not None:
         yield from _of_group(group)

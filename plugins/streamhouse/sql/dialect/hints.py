@@ -71,7 +71,11 @@ def quantified(tokens: Sequence[Token], sql: str) -> ParseError | None:
         if sign.token_type not in _COMPARES or name not in _QUANTIFIERS or not is_query:
             continue
         text = sql[sign.start : sign.end + 1]
-        hint = "write IN (SELECT …)" if text in ("=", "==") and name != "ALL" else "compare with (SELECT max(…) …), or with min(…)"
+        hint = (
+            "write IN (SELECT …)"
+            if text in ("=", "==") and name != "ALL"
+            else "compare with (SELECT max(…) …), or with min(…)"
+        )
         hint = "write NOT IN (SELECT …)" if text in ("<>", "!=") and name == "ALL" else hint
         message = f"Spark has no {text} {name} (SELECT …)"
         detail = {"description": message, "line": word.line, "col": word.col, "highlight": word.text, "hint": hint}

@@ -16,10 +16,14 @@ _SPARK = words(
     """
 )
 _INSTEAD = {
-    **dict.fromkeys(words("TEXT CHAR NCHAR NVARCHAR BPCHAR UUID JSON JSONB ENUM TINYTEXT MEDIUMTEXT LONGTEXT"), "STRING"),
+    **dict.fromkeys(
+        words("TEXT CHAR NCHAR NVARCHAR BPCHAR UUID JSON JSONB ENUM TINYTEXT MEDIUMTEXT LONGTEXT"), "STRING"
+    ),
     **dict.fromkeys(words("NUMBER FIXED BIGDECIMAL BIGNUMERIC MONEY"), "DECIMAL(12,2), with the digits of the values"),
     **dict.fromkeys(words("BLOB BYTES BYTEA VARBINARY TINYBLOB MEDIUMBLOB LONGBLOB IMAGE"), "BINARY"),
-    **dict.fromkeys(words("DATETIME DATETIME2 TIMESTAMPNTZ SMALLDATETIME"), "TIMESTAMP_NTZ, or TIMESTAMP for an instant"),
+    **dict.fromkeys(
+        words("DATETIME DATETIME2 TIMESTAMPNTZ SMALLDATETIME"), "TIMESTAMP_NTZ, or TIMESTAMP for an instant"
+    ),
     **dict.fromkeys(words("TIMESTAMPTZ TIMESTAMPLTZ"), "TIMESTAMP"),
     **dict.fromkeys(words("BOOL BIT"), "BOOLEAN"),
     **dict.fromkeys(words("INT1 BYTEINT"), "TINYINT"),
