@@ -59,7 +59,7 @@ def misplaced(nodes: Sequence[exp.Expr]) -> Iterator[Refused]:
 
 
 def _of_sets(select: exp.Select) -> Iterator[Refused]:
-    """What HAVING names of ROLLUP: Spark finds `grouping(k)` and `upper(k)` there without a table alone, ours has one."""
+    """HAVING of ROLLUP names keys alone: there Spark finds no `grouping(t.k)` and no `upper(t.k)`, as ours are written."""
     group = select.args.get("group")
     if group is None or not has_grouping_sets(select):
         return
@@ -74,7 +74,9 @@ def _of_sets(select: exp.Select) -> Iterator[Refused]:
             if is_call or unknown:
                 what = f"{function_name(node)}(…)" if is_call else node.name
                 hint = "give it a name in a sub-query, and name that in the query around it"
-                yield Refused(node, f"{what} in HAVING or ORDER BY of ROLLUP, CUBE or GROUPING SETS is not followed", hint)
+                yield Refused(
+                    node, f"{what} in HAVING or ORDER BY of ROLLUP, CUBE or GROUPING SETS is not followed", hint
+                )
 
 
 _SETS = (exp.Group, exp.Rollup, exp.Cube, exp.GroupingSets, exp.Tuple, exp.Paren)

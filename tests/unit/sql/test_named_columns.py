@@ -121,13 +121,26 @@ def test_a_number_of_days_added_to_a_day_is_a_time():
     [
         ("SELECT k, sum(v) + id AS n FROM t GROUP BY ALL", "1:20: SH211 column 'id' is neither a group key"),
         ("SELECT k, b, count(*) AS n FROM t GROUP BY (k, b)", "SH211 column 'k' is neither a group key"),
-        ("SELECT k, sum(v) AS n FROM t GROUP BY ROLLUP(k) HAVING grouping(k) = 1", "SH211 grouping(…) in HAVING or ORDER"),
+        (
+            "SELECT k, sum(v) AS n FROM t GROUP BY ROLLUP(k) HAVING grouping(k) = 1",
+            "SH211 grouping(…) in HAVING or ORDER",
+        ),
         ("SELECT k, b, sum(v) AS n FROM t GROUP BY CUBE(k, b) HAVING grouping_id(k, b) = 1", "SH211 grouping_id(…) in"),
-        ("SELECT k, sum(v) AS n FROM t GROUP BY ROLLUP(k) ORDER BY grouping(k) LIMIT 1", "SH211 grouping(…) in HAVING or"),
-        ("SELECT upper(k) AS u, sum(v) AS n FROM t GROUP BY ROLLUP(upper(k)) HAVING u = 'A'", "SH211 u in HAVING or ORDER"),
-        ("SELECT upper(k) AS u, sum(v) AS n FROM t GROUP BY ROLLUP(upper(k)) HAVING upper(k) = 'A'", "SH211 k in HAVING"),
+        (
+            "SELECT k, sum(v) AS n FROM t GROUP BY ROLLUP(k) ORDER BY grouping(k) LIMIT 1",
+            "SH211 grouping(…) in HAVING or",
+        ),
+        (
+            "SELECT upper(k) AS u, sum(v) AS n FROM t GROUP BY ROLLUP(upper(k)) HAVING u = 'A'",
+            "SH211 u in HAVING or ORDER",
+        ),
+        (
+            "SELECT upper(k) AS u, sum(v) AS n FROM t GROUP BY ROLLUP(upper(k)) HAVING upper(k) = 'A'",
+            "SH211 k in HAVING",
+        ),
         ("SELECT id FROM t ORDER BY var LIMIT 1", "SH203 nothing orders variant"),
         ("SELECT id, transform(arr, (x, X) -> x) AS z FROM t", "SH104 two parameters are named 'x'"),
+        ("SELECT id, transform(arr, x -> (SELECT max(w) FROM u)) AS z FROM t", "Spark takes no sub-query in a lambda"),
         ("SELECT id FROM t WHERE var = var", "SH203 nothing compares variant with variant"),
         ("SELECT id FROM t WHERE array(m) = array(m)", "SH203 nothing compares array<map<string,int>>"),
         ("SELECT id FROM t WHERE (id, v) IN ((1, 1))", "SH203 IN converts no part of (…)"),

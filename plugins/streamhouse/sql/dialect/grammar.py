@@ -119,6 +119,8 @@ def _faults(node: exp.Expr) -> Iterator[str]:
             yield f"the unit of {node.name} stands without quotes"
     elif isinstance(node, exp.Lambda):
         yield from _twice("parameters", (name.name for name in node.expressions))
+        if node.this.find(exp.Query):
+            yield "Spark takes no sub-query in a lambda; join the rows, or compute it before"
     elif (word := _NOT_SPARK.get(type(node))) is not None:
         yield f"Spark has no {word}"
 
