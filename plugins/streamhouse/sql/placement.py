@@ -59,7 +59,7 @@ def misplaced(nodes: Sequence[exp.Expr]) -> Iterator[Refused]:
 
 
 def _of_sets(select: exp.Select) -> Iterator[Refused]:
-    """HAVING of ROLLUP names keys alone: there Spark finds no `grouping(t.k)` and no `upper(t.k)`, as ours are written."""
+    """In HAVING of ROLLUP, Spark finds no `grouping(t.k)` and no `upper(t.k)`, which our text has; keys it does."""
     group = select.args.get("group")
     if group is None or not has_grouping_sets(select):
         return
