@@ -31,16 +31,18 @@ def spell_columns(nodes: Iterable[exp.Expr]) -> bool:
     names = count()
     changed = False
     for node in [one for one in nodes if _NAMED[type(one)]]:
-        alias = node.args.get("alias")
-        named = isinstance(alias, exp.TableAlias) and bool(alias.columns)
+        found = node.args.get("alias")
+        alias = found if isinstance(found, exp.TableAlias) else None
         if isinstance(node, exp.Values):
-            if not named and node.expressions:
+            if node.expressions and not (alias is not None and alias.columns):
                 _name_values(node, alias, next(names))
                 changed = True
-        elif named and isinstance(node, exp.Table) and not isinstance(node.this, exp.Func):
+        elif alias is None or not alias.columns:
+            continue
+        elif isinstance(node, exp.Table) and not isinstance(node.this, exp.Func):
             _wrap_table(node, alias)
             changed = True
-        elif named and isinstance(node, exp.Lateral) and isinstance(node.this, exp.Subquery):
+        elif isinstance(node, exp.Lateral) and isinstance(node.this, exp.Subquery):
             node.set("this", exp.Subquery(this=_all_of(node.this, alias)))
             node.set("alias", exp.TableAlias(this=alias.this.copy()))
             changed = True
