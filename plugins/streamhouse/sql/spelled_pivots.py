@@ -208,8 +208,8 @@ class _Spelt:
             if len(parts) != len(values) or not all(isinstance(part, exp.Column) for part in parts):
                 hint = "write as many columns as there are names before FOR"
                 raise self._refused(f"{short(inner)} does not fit {', '.join(values)}", hint)
-            own = ("", self._source.alias_or_name.lower())
-            if any(isinstance(part, exp.Column) and part.table.lower() not in own for part in parts):
+            tables = ("", self._source.alias_or_name.lower())
+            if any(isinstance(part, exp.Column) and part.table.lower() not in tables for part in parts):
                 hint = "give the field a name in a sub-query"
                 raise self._refused(f"{short(inner)} in an UNPIVOT is no column of its table", hint)
             shown = "_".join(name_of(part) for part in parts)
