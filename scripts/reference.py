@@ -45,6 +45,7 @@ _SQL = """An action is one SELECT of Spark SQL. What Spark 4.1 takes, an action 
 - PIVOT takes `sum`, `avg`, `min`, `max` and `count`, and its values are literals. Several aggregates need names.
   PIVOT and UNPIVOT read the first table of a FROM; a join goes into a sub-query.
 - An interval can be computed with, but no table can hold one: `ts + n * INTERVAL '1' SECOND`.
+- `* EXCEPT (a, b)` names columns. A field of a struct is refused there: name the columns, and make the struct again.
 - A sub-query sees the columns of the query around it, and none of a query further out."""
 _COMMON = {"--json", "--project"}
 _WORDS = {"object": "mapping", "integer": "whole number", "null": "nothing"}

@@ -51,6 +51,8 @@ def needed_columns(tree: exp.Query, tables: Mapping[str, Table]) -> QueriedColum
         tables: Lower-case name in the query, `layer.table` with or without `$part` → the table.
     """
     everything = {name: table.column_names for name, table in tables.items()}
+    if any(node.alias_column_names for node in tree.find_all(exp.Table)):
+        return QueriedColumns(everything)  # `FROM t AS q(a, b)` calls the columns by their places
     schema = _schema(tables)
     has_stars = any(map(_reads_all, tree.find_all(exp.Star)))
     try:

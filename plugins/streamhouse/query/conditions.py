@@ -52,7 +52,7 @@ def conditions(nodes: Sequence[exp.Table], table: Table) -> tuple[RowCondition, 
 
 def _select_of(node: exp.Table) -> exp.Select | None:
     """The SELECT that takes a table's rows as they are, none of them made up of nulls."""
-    if node.args.get("joins") or node.args.get("pivots") or node.args.get("sample"):
+    if node.args.get("joins") or node.args.get("pivots") or node.args.get("sample") or node.alias_column_names:
         return None
     holder = node.parent
     if isinstance(holder, exp.From):

@@ -221,7 +221,8 @@ def _parse(text: str) -> exp.Query:
     try:
         return sql.parse_query(text, _TEXT)
     except SqlSyntaxError as error:
-        raise QueryRefusedError(f"the query does not parse: {error.message}", at=error.at) from error
+        message = f"the query does not parse: {error.message}"
+        raise QueryRefusedError(message, at=error.at, hint=error.hint) from error
 
 
 def _refuse_statement(tokens: list[Token], text: str) -> None:

@@ -207,7 +207,8 @@ def _plain_words(text: str, near: str) -> tuple[str, str]:
         known = did_you_mean(near.lower(), SIMPLE_TYPES) or f"such as {', '.join(SIMPLE_TYPES[:-3])}"
         return f"'{near}' is no Spark SQL type", known
     if expecting := re.match(r"Expecting (\S+)$", text):
-        return f"'{expecting[1]}' is missing after '{near}'", "close what you opened"
+        hint = _PIVOTED if expecting[1] == "FOR" else "close what you opened"
+        return f"'{expecting[1]}' is missing after '{near}'", hint
     if text.startswith("Expected table name"):
         return f"a table name is missing after '{near}'", "read an input by its name"
     if text.startswith("Expected END"):
@@ -218,6 +219,9 @@ def _plain_words(text: str, near: str) -> tuple[str, str]:
     said = said[:1].lower() + said[1:] if said[1:2].islower() and not said.startswith("Spark") else said
     shown = near if near[:1] in _QUOTES else repr(near)
     return f"{said}, at {shown}" if near else said, "compare it with Spark's SQL reference"
+
+
+_PIVOTED = "an aggregate of a PIVOT is one call, such as sum(v) AS s; compute with it in a query around the PIVOT"
 
 
 def _open_quote(sql: str) -> int:

@@ -141,6 +141,8 @@ def refused_calls(nodes: Iterable[exp.Expr], known: Collection[str]) -> Iterator
         kind = type(node)
         if kind in _PATTERNS or (_ANONYMOUS[kind] and function_name(node) in _OTHER_NAMES):
             yield from _slow_patterns(node)
+        if kind is exp.DataType and node.args.get("collate") and "collate" not in known:
+            yield Refused(node.parent or node, f"COLLATE {REFUSED['collate']}", _INSTEAD["collate"])
         if _DOT[kind] and isinstance(node.expression, exp.Func):
             yield Refused(node, f"unknown function '{node.sql('spark').partition('(')[0]}'", _BUILT_IN)
         elif _ANONYMOUS[kind] or (_FUNCTION[kind] and kind not in TYPED and not _PREDICATE[kind]):

@@ -63,7 +63,7 @@ def _shaped(types: Types, name: str, arguments: list[exp.Expr], scope: Scope, na
         if len(arguments) != 3:
             return None
         start = types.type_of(arguments[2], scope, names)
-        return start if start in (t.TIMESTAMP, t.TIMESTAMP_NTZ) else None
+        return t.TIMESTAMP if start == t.DATE else start if start in (t.TIMESTAMP, t.TIMESTAMP_NTZ) else None
     if name == "named_struct":
         return _named_struct(types, arguments, scope, names)
     if name in _LITERALS:

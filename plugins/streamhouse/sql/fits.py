@@ -6,7 +6,7 @@ References: `Cast.canAnsiCast`, `AnsiTypeCoercion` and `CheckAnalysis` of Spark 
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 
@@ -58,7 +58,8 @@ _CAST = "convert it with CAST, or in another way"
 _APART = Kinds(exp.Query, exp.Lambda, exp.From, exp.With)
 _LOOKED_AT = Kinds(
     exp.Group, exp.Where, exp.Join, exp.And, exp.Or, exp.Not, exp.If, exp.Cast, exp.Neg, exp.In, exp.Between,
-    exp.Like, exp.ILike, exp.RegexpLike, exp.Is, exp.Bracket, exp.Ordered, *_COMPARED, *_ARITHMETIC, exp.Func,
+    exp.Like, exp.ILike, exp.RegexpLike, exp.Is, exp.Bracket, exp.Ordered, exp.Distinct, *_COMPARED, *_ARITHMETIC,
+    exp.Func,
 )  # fmt: skip
 _CALLED = {
     "number": frozenset({"int", "bigint", "decimal", "double"}),
@@ -87,6 +88,18 @@ def misfits(root: Scope, inference: Inference) -> Iterator[Refused]:
             for node in _typed_nodes(scope.expression):
                 if _LOOKED_AT[type(node)]:
                     yield from fit.found(node)
+        elif isinstance(scope.expression, exp.SetOperation):
+            yield from _told_apart_rows(scope.expression, scope, inference)
+
+
+def _told_apart_rows(query: exp.SetOperation, scope: Scope, inference: Inference) -> Iterator[Refused]:
+    """UNION, EXCEPT and INTERSECT of rows that Spark does not compare; UNION ALL compares none."""
+    if isinstance(query, exp.Union) and not query.args.get("distinct"):
+        return
+    for column in inference.outputs(scope):
+        if column.type is not None and (_has(column.type, "map") or _has(column.type, "variant")):
+            hint = "select map_entries(…) or to_json(…) of it, or values of it"
+            yield Refused(query.expression, f"{query.key.upper()} compares no {column.type}", hint)
 
 
 def _typed_nodes(select: exp.Select) -> Iterator[exp.Expr]:
@@ -132,6 +145,9 @@ class _Fit:
             case exp.In() if node.args.get("query") is None:
                 for part in node.expressions:
                     yield from self._compared(node, node.this, part)
+                    yield from self._of_one_type(node, node.this, part)
+            case exp.Distinct() if isinstance(node.parent, exp.Select):
+                yield from self._told_apart(selects_of(self._scope))
             case exp.Between():
                 for part in (node.args["low"], node.args["high"]):
                     yield from self._compared(node, node.this, part)
@@ -146,7 +162,7 @@ class _Fit:
                 yield from self._element(node, node.this, node.expressions[0])
             case exp.Ordered():
                 kind = self._type(node.this)
-                if kind is not None and _has_map(kind):
+                if kind is not None and (_has_map(kind) or _has(kind, "variant")):
                     yield Refused(node, f"nothing orders {kind}", "order by map_entries(…), or by a value of it")
             case _ if isinstance(node, _COMPARED):
                 yield from self._compared(node, node.this, node.expression)
@@ -182,11 +198,29 @@ class _Fit:
         one, other = self._type(left), self._type(right)
         if one is None or other is None:
             return
-        if one.kind == other.kind == "map":
+        if _has(one, "variant") or _has(other, "variant"):
+            yield Refused(at, f"nothing compares {one} with {other}", "compare to_json(…) of it, or a value of it")
+        elif one.kind == other.kind and _has(one, "map"):
             yield Refused(at, f"nothing compares {one}", "compare map_entries(…), or single values")
         elif not _comparable(one, other):
             hint = f"write CAST({short(right)} AS {one})" if one.kind not in _NESTED else "compare values of one type"
             yield Refused(at, f"{one} and {other} cannot be compared", hint)
+
+    def _of_one_type(self, at: exp.Expr, value: exp.Expr, part: exp.Expr) -> Iterator[Refused]:
+        """`(a, b) IN ((1, 2))`: Spark converts no field of a struct there."""
+        one, other = self._type(value), self._type(part)
+        if one is None or other is None or not one.kind == other.kind == "struct":
+            return
+        if [str(kind) for _, kind in one.fields] != [str(kind) for _, kind in other.fields]:
+            hint = "give both the same types: 1L is a bigint, and CAST(…) makes others"
+            yield Refused(at, f"IN converts no part of (…): {one} and {other}", hint)
+
+    def _told_apart(self, items: Sequence[exp.Expr]) -> Iterator[Refused]:
+        for item in items:
+            kind = self._type(item)
+            if kind is not None and (_has(kind, "map") or _has(kind, "variant")):
+                hint = "select map_entries(…) or to_json(…) of it, or values of it"
+                yield Refused(item, f"DISTINCT compares no {kind}", hint)
 
     def _arithmetic(self, node: exp.Expr) -> Iterator[Refused]:
         one, other = self._type(node.this), self._type(node.args.get("expression"))

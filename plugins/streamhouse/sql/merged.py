@@ -16,6 +16,7 @@ from streamhouse.errors import Location, StrategyError, UnknownColumnError, did_
 from streamhouse.model.table import Column
 from streamhouse.sql.dialect import SPARK, place_of
 from streamhouse.sql.dialect.literals import WRITTEN
+from streamhouse.sql.left_out import check_left_out, left_out
 from streamhouse.sql.scopes import merges
 
 _BY_OUTPUTS = ("order", "sort", "cluster", "distribute", "having", "qualify")  # which see output columns first
@@ -233,6 +234,8 @@ class _MergedWriter:
                 message = "the columns behind * are not known"
                 place = place_of(item, self._sql, self._at)
                 raise StrategyError(message, at=place, hint="name the columns of the LATERAL VIEW with AS")
+            star = item.this if isinstance(item, exp.Column) else item
+            check_left_out(star.args.get("except_") or (), [o.name for o in _behind(item, found)], self._sql, self._at)
             items += [_named(one) for one in _starred(item, found)]
         select.set("expressions", items)
 
@@ -303,13 +306,16 @@ def _others(shown: list[_Shown], keys: list[_Shown]) -> list[_Shown]:
     return [one for one in shown if not any(one is key for key in keys)]
 
 
+def _behind(item: exp.Expr, found: _From) -> list[_Shown]:
+    table = item.table if isinstance(item, exp.Column) else ""
+    return [one for one in (*found.hidden, *found.shown) if one.is_of(table)] if table else found.shown
+
+
 def _starred(item: exp.Expr, found: _From) -> list[_Shown]:
     """What `*` or `x.*` stands for; with a table the hidden columns come first."""
-    table = item.table if isinstance(item, exp.Column) else ""
-    columns = [one for one in (*found.hidden, *found.shown) if one.is_of(table)] if table else found.shown
-    star = item.this if isinstance(item, exp.Column) else item
-    left_out = {name.name.lower() for name in star.args.get("except_") or []}
-    return [one for one in columns if one.name.lower() not in left_out]
+    columns = _behind(item, found)
+    unwanted = left_out(item)
+    return [one for one in columns if one.name.lower() not in unwanted]
 
 
 def _named(shown: _Shown) -> exp.Expr:

@@ -1,6 +1,6 @@
 """Where Spark takes aggregates, window functions and generators, and which columns a grouped SELECT has."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
@@ -55,6 +55,36 @@ def misplaced(nodes: Sequence[exp.Expr]) -> Iterator[Refused]:
                     hint = "group by several sets of keys"
                     yield Refused(node, f"{name}() needs ROLLUP, CUBE or GROUPING SETS", hint)
                 yield from _call(node, windows)
+        yield from _of_sets(select)
+
+
+def _of_sets(select: exp.Select) -> Iterator[Refused]:
+    """In HAVING of ROLLUP, Spark finds no `grouping(t.k)` and no `upper(t.k)`, which our text has; keys it does."""
+    group = select.args.get("group")
+    if group is None or not has_grouping_sets(select):
+        return
+    keys = {column.name.lower() for column in group.find_all(exp.Column) if isinstance(column.parent, _SETS)}
+    plain = {item.alias_or_name.lower() for item in select.expressions if _is_plain(item.unalias(), keys)}
+    clauses = ["having"] + ["order"] * bool(select.args.get("limit") or select.args.get("offset"))
+    for part in (one for clause in clauses if (one := select.args.get(clause)) is not None):
+        folded = {id(node) for call in aggregates_in(part) for node in call.walk()}
+        for node in own_nodes(part):
+            is_call = _CALLS[type(node)] and function_name(node) in _OF_SETS and node.find(exp.Column) is not None
+            unknown = isinstance(node, exp.Column) and id(node) not in folded and node.name.lower() not in keys | plain
+            if is_call or unknown:
+                what = f"{function_name(node)}(…)" if is_call else node.name
+                hint = "give it a name in a sub-query, and name that in the query around it"
+                yield Refused(
+                    node, f"{what} in HAVING or ORDER BY of ROLLUP, CUBE or GROUPING SETS is not followed", hint
+                )
+
+
+_SETS = (exp.Group, exp.Rollup, exp.Cube, exp.GroupingSets, exp.Tuple, exp.Paren)
+
+
+def _is_plain(value: exp.Expr, keys: Collection[str]) -> bool:
+    """Whether an output column is a key, or made of aggregates."""
+    return (isinstance(value, exp.Column) and value.name.lower() in keys) or bool(aggregates_in(value))
 
 
 def _has_its_place(node: exp.Expr) -> bool:
@@ -194,16 +224,28 @@ def ungrouped(scope: Scope) -> Iterator[Refused]:
     parts = [*select.expressions, *(one for clause in ("having", "order") if (one := select.args.get(clause)))]
     if group is None and not any(aggregates_in(part) for part in parts):
         return
-    if group is not None and any(group.args.get(kind) for kind in ("all", "totals")):
+    if group is not None and group.args.get("totals"):
         return
-    covered = set()
-    for key in group.iter_expressions() if group is not None else ():
-        shown = _at_position(key, select)
-        if shown is None:
-            return
-        covered |= {(column.table.lower(), column.name.lower()) for column in shown.find_all(exp.Column)}
+    keys = _keys(group, select)
+    if keys is None:
+        return
+    parts = [part for part in parts if part.unalias() not in keys]
+    # To Spark `GROUP BY (a, b)` is one key, a struct.
+    whole = [key for key in keys if not isinstance(key, exp.Tuple)]
+    covered = {(c.table.lower(), c.name.lower()) for key in whole for c in key.find_all(exp.Column)}
     for part in parts:
         yield from _bare(part, scope, covered)
+
+
+def _keys(group: exp.Expr | None, select: exp.Select) -> list[exp.Expr] | None:
+    """The keys of a GROUP BY; None: they are not known."""
+    if group is None:
+        return []
+    if group.args.get("all"):
+        return [item.unalias() for item in select.selects if not aggregates_in(item)]
+    keys = [_at_position(key, select) for key in group.iter_expressions()]
+    known = [key.unalias().unnest() if not isinstance(key, exp.Tuple) else key for key in keys if key is not None]
+    return known if len(known) == len(keys) else None
 
 
 def _at_position(key: exp.Expr, select: exp.Select) -> exp.Expr | None:

@@ -32,7 +32,9 @@ from streamhouse.sql.ctes import name_apart
 from streamhouse.sql.determinism import decides_by_clock
 from streamhouse.sql.dialect import forget_place, quote_found, quote_names, render_written
 from streamhouse.sql.infer import Inference
+from streamhouse.sql.left_out import check_excepts, spell_excepts
 from streamhouse.sql.merged import write_out_merged
+from streamhouse.sql.named_columns import check_names_behind, spell_columns
 from streamhouse.sql.ports import ActionPort, append_columns, column_of, convert_ports
 from streamhouse.sql.resolved import qualified, scope_of
 from streamhouse.sql.scopes import generators_in, is_aggregate, merges, own_nodes
@@ -129,6 +131,7 @@ def analyse(
     columns_by_port = {name: port.visible(extra=extra_columns and port.converts) for name, port in ports.items()}
     inference = Inference(columns_by_port)
     check_columns(scope, inference, sql, at)
+    check_names_behind(scope, inference, sql, at)
     filters.check(tree, sql, at)
     everything = {name: {c.name.lower(): c for c in port.bound} for name, port in ports.items()}
     alike = all(columns.items() <= everything[name].items() for name, columns in columns_by_port.items())
@@ -209,7 +212,11 @@ def _pruned(
 def _spelled(
     query: exp.Query, nodes: list[exp.Expr], ports: Mapping[str, ActionPort], sql: str, at: Location
 ) -> list[exp.Expr]:
-    """All of a query after time windows and PIVOT are written out."""
+    """All of a query after names behind tables, time windows and PIVOT are written out."""
+    renamed = spell_columns(nodes)
+    nodes = list(query.walk()) if renamed else nodes
+    if spell_excepts(nodes, sql, at):
+        nodes = list(query.walk())
     columns = {name for port in ports.values() for name in port.visible(extra=True)}
     changed = spell_windows(nodes, columns)
     if any(node.args.get("pivots") for node in nodes):
@@ -233,6 +240,7 @@ def _names_noted(
     if is_new:
         check_stars(nodes, sql, at)
         check_names(query, sql, at)
+        check_excepts(query, nodes, seen, sql, at)
     note_names(nodes)
     if merges(nodes):
         query = write_out_merged(query, seen, sql, at)

@@ -142,8 +142,12 @@ class _Spelt:
             raise self._refused("an aggregate of a PIVOT has no name", "write sum(x) AS name for each of them")
         rest = self._rest([*keys, *(call for _, call in folds)])
         items: list[exp.Expr] = [exp.column(exp.to_identifier(self._columns[name])) for name in rest]
+        seen: list[list[exp.Expr]] = []
         for value in self._in.expressions:
             name, parts = self._value(value)
+            if parts in seen:
+                raise self._refused(f"{short(value)} is twice in the IN of a PIVOT", "write each value once")
+            seen.append(parts)
             if len(parts) != len(keys):
                 raise self._refused(f"{short(value)} has other parts than FOR", "write one value for each column")
             met = exp.and_(
@@ -204,6 +208,10 @@ class _Spelt:
             if len(parts) != len(values) or not all(isinstance(part, exp.Column) for part in parts):
                 hint = "write as many columns as there are names before FOR"
                 raise self._refused(f"{short(inner)} does not fit {', '.join(values)}", hint)
+            tables = ("", self._source.alias_or_name.lower())
+            if any(isinstance(part, exp.Column) and part.table.lower() not in tables for part in parts):
+                hint = "give the field a name in a sub-query"
+                raise self._refused(f"{short(inner)} in an UNPIVOT is no column of its table", hint)
             shown = "_".join(name_of(part) for part in parts)
             text = item.args["alias"].name if isinstance(item, exp.PivotAlias) else shown
             fields: list[exp.Expr] = [exp.Literal.string("n"), exp.Literal.string(text)]

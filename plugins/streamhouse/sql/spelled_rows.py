@@ -16,6 +16,7 @@ from streamhouse.sql.classes import Kinds
 from streamhouse.sql.dialect import place_of, short
 from streamhouse.sql.generators import Columns, arguments_of
 from streamhouse.sql.infer import Inference
+from streamhouse.sql.left_out import check_left_out
 from streamhouse.sql.literals import whole_number
 from streamhouse.sql.resolved import qualified, scope_of
 from streamhouse.sql.scopes import (
@@ -44,10 +45,11 @@ class _Found:
     Attributes:
         call: The call.
         holder: The LATERAL, or the output column, in which it is.
+        excepts: The names behind EXCEPT, where it is the `s.*` of a struct.
     """
 
-    def __init__(self, call: exp.Expr, holder: exp.Expr) -> None:
-        self.call, self.holder = call, holder
+    def __init__(self, call: exp.Expr, holder: exp.Expr, excepts: Sequence[exp.Expr] = ()) -> None:
+        self.call, self.holder, self.excepts = call, holder, excepts
 
 
 def spell_rows(query: exp.Query, visible: Mapping[str, Mapping[str, Column]], sql: str, at: Location) -> bool:
@@ -82,7 +84,9 @@ def spell_rows(query: exp.Query, visible: Mapping[str, Mapping[str, Column]], sq
         for place, found in sorted(columns.items(), reverse=True):
             one = waiting.pop(place)
             if function_name(one.call) == _FIELDS:
-                _spread(one.call, found, sql, at)
+                check_left_out(one.excepts, found, sql, at)
+                unwanted = {item.name.lower() for item in one.excepts}
+                _spread(one.call, [name for name in found if name.lower() not in unwanted], sql, at)
             elif isinstance(one.holder, exp.Lateral):
                 _name_lateral(one.holder, found)
             else:
@@ -213,6 +217,8 @@ def _unnamed(nodes: Sequence[exp.Expr], names: Iterator[int]) -> Iterator[_Found
                 call = item.this if isinstance(item, exp.Aliases) else item
                 if is_generator(call):
                     yield _Found(call, item)
+                elif isinstance(item, exp.Alias) and is_generator(item.this) and _is_read(item.alias, item, node):
+                    yield _Found(item.this, item)
 
 
 def _columns(
@@ -265,7 +271,7 @@ def _struct_stars(nodes: Sequence[exp.Expr]) -> Iterator[_Found]:
             struct.set("table", column.args["db"].copy())
         call = exp.Anonymous(this=_FIELDS, expressions=[struct])
         column.replace(call)
-        yield _Found(call, call)
+        yield _Found(call, call, column.this.args.get("except_") or ())
 
 
 def _fields(call: exp.Expr, scope: Scope, inference: Inference) -> Columns | None:
@@ -302,12 +308,13 @@ def _into_lateral(found: _Found, columns: Sequence[str], names: Iterator[int], s
     item = found.holder
     select = item.parent
     assert isinstance(select, exp.Select)
-    shown = [name.name for name in item.expressions] if isinstance(item, exp.Aliases) else list(columns)
+    shown = [item.alias] if isinstance(item, exp.Alias) else list(columns)
+    shown = [name.name for name in item.expressions] if isinstance(item, exp.Aliases) else shown
     place = place_of(found.call, sql, at)
     if len(shown) != len(columns):
         message = f"{short(found.call)} gives {len(columns)} columns, and {len(shown)} names are here"
         raise UntypedColumnError(message, at=place, hint=f"it gives {', '.join(columns)}")
-    if len(columns) == 1:
+    if len(columns) == 1 and not _is_read(shown[0], item, select):
         item.replace(exp.alias_(found.call.copy(), exp.to_identifier(shown[0])))
         return
     clauses = [*select.expressions, *(c for key in ("qualify", "order") if (c := select.args.get(key)) is not None)]
@@ -336,6 +343,12 @@ def _into_lateral(found: _Found, columns: Sequence[str], names: Iterator[int], s
     select.append("laterals", _lateral(call, name, own))
 
 
+def _is_read(name: str, item: exp.Expr, select: exp.Select) -> bool:
+    """Whether another output column computes with the rows that a call makes, by the name that they have."""
+    others = (node for one in select.expressions if one is not item for node in one.find_all(exp.Column))
+    return any(not node.table and node.name.lower() == name.lower() for node in others)
+
+
 def _lateral(call: exp.Expr, name: str, columns: Sequence[str]) -> exp.Lateral:
     alias = exp.TableAlias(this=exp.to_identifier(name), columns=[exp.to_identifier(c) for c in columns])
     return exp.Lateral(this=call, view=True, outer=False, alias=alias)
@@ -349,6 +362,9 @@ def _spell_stars(select: exp.Select, at: Location) -> None:
     if merges(joins):
         hint = "name the columns, or write a LATERAL VIEW"
         raise StrategyError("* of a join by USING is beside a function that makes rows", at=at, hint=hint)
+    if len(names_in_from(select)) > 1 and any(item.args.get("except_") for item in select.expressions):
+        message = "* EXCEPT of several tables is beside a function that makes rows"
+        raise StrategyError(message, at=at, hint="name the columns, or write a LATERAL VIEW")
     items: list[exp.Expr] = []
     for item in select.expressions:
         if isinstance(item, exp.Star):

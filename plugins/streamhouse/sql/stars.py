@@ -10,6 +10,7 @@ from streamhouse.sql.classes import Kinds
 from streamhouse.sql.dialect import place_of
 from streamhouse.sql.dialect.literals import WRITTEN
 from streamhouse.sql.infer import Inference
+from streamhouse.sql.left_out import left_out
 from streamhouse.sql.scopes import merges, names_in_from
 from streamhouse.sql.written import names_of
 
@@ -31,6 +32,10 @@ def check_stars(nodes: Iterable[exp.Expr], sql: str, at: Location) -> None:
     """
     stars = [node for node in nodes if _STAR[type(node)]]
     _check_tables(stars, sql, at)
+    for star in stars:
+        if star.args.get("except_") and isinstance(star.parent, exp.Count):
+            message = "* EXCEPT in count() is not followed here"
+            raise StrategyError(message, at=place_of(star.parent, sql, at), hint="write count(*), or name the columns")
     for star in _in_calls(stars):
         select = star.find_ancestor(exp.Select)
         joins = select.args.get("joins") or [] if select is not None else []
@@ -73,6 +78,7 @@ def expand_stars(root: Scope, inference: Inference) -> bool:
                 exp.Column(this=name, table=exp.to_identifier(alias))
                 for alias in aliases
                 for name in _names(scope.sources[alias], inference)
+                if name.name.lower() not in left_out(star)
             ]
             _put(call, star, columns)
             changed = True

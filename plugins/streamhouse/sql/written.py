@@ -35,6 +35,12 @@ def note_names(nodes: Iterable[exp.Expr]) -> None:
                 inner.meta[_COLUMNS] = [column.name for column in alias.columns]
 
 
+def names_noted(query: exp.Expr) -> list[str] | None:
+    """The names behind a query, as in `q(Aa, Bb)`; None: there are none."""
+    noted = query.meta_get(_COLUMNS)
+    return None if noted is None else list(noted)
+
+
 def names_of(source: exp.Table | Scope, inference: Inference) -> Iterator[tuple[str, str]]:
     """Each column of a source: its name, and the name as it was written.
 
@@ -53,9 +59,9 @@ def names_of(source: exp.Table | Scope, inference: Inference) -> Iterator[tuple[
 
 def _written(scope: Scope, inference: Inference) -> list[str]:
     query = scope.expression
-    noted = query.meta_get(_COLUMNS)
+    noted = names_noted(query)
     if noted is not None:
-        return list(noted)
+        return noted
     if isinstance(query, (exp.Lateral, exp.Values)):
         alias = query.args.get("alias")
         return [_text(column) for column in alias.columns] if alias is not None else []

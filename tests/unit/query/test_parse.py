@@ -83,6 +83,9 @@ ALL = SALES.column_names
         ("select struct(*) from dwd.sales", {"dwd.sales": ALL}),
         ("select * from dwd.sales pivot (sum(amount) for id in (1, 2))", {"dwd.sales": ALL}),
         ("select a from (select * from dwd.sales) t(a, b, c, d, e)", {"dwd.sales": ALL}),
+        ("select q.amount from dwd.sales q(amount, id, a, b, c)", {"dwd.sales": ALL}),
+        ("select q.x from ods.products p join dws.old q(x, y) on p.id = q.x",
+         {"ods.products": ("id", "name"), "dws.old": ("id", "n")}),
         ("select count(*) from (select * from dwd.sales union all select * from dwd.sales)", {"dwd.sales": ALL}),
         # One tier of a table is a table of its own.
         ("select id from dwd.sales$cold", {"dwd.sales$cold": ("id",)}),
@@ -247,6 +250,12 @@ def test_counting_reads_the_cheapest_column() -> None:
     assert smallest_column(table("ods.words", {"w": "string"}, hot="1h")) == "w"
 
 
+def test_a_refusal_of_the_parser_says_what_to_write() -> None:
+    with pytest.raises(QueryRefusedError, match="has no = ANY") as refused:
+        parse_query("select id from ods.products where id = any (select id from dws.old)", CATALOG)
+    assert refused.value.hint == "write IN (SELECT …)"
+
+
 @pytest.mark.parametrize("columns", ["id", "*", "count(*)"])
 def test_a_query_with_many_conditions_is_resolved_once(monkeypatch, columns):
     calls = []
@@ -347,6 +356,8 @@ def test_a_version_and_the_lake_never_touch_fluss() -> None:
         ("select id from dwd.sales full join ods.products using (id) where sales.id = 3", []),
         ("select count(*) from dwd.sales having count(*) = 3", []),
         ("select id from ods.products where name = 5", []),
+        ("select id from dws.old q(n, id) where id = 5", []),  # of the column n
+        ("select q.n from dws.old q(n, id) where q.n > 5", []),
     ],
 )  # fmt: skip
 def test_conditions_that_reach_a_store(sql, where) -> None:

@@ -20,12 +20,13 @@ from streamhouse.errors import Location, SqlSyntaxError
 from streamhouse.sql.dialect.behind_brackets import with_clauses_inside, without_brackets_of_places
 from streamhouse.sql.dialect.chains import balance_chains
 from streamhouse.sql.dialect.grammar import check_depth, check_grammar
-from streamhouse.sql.dialect.hints import variant_path
+from streamhouse.sql.dialect.hints import quantified, variant_path
 from streamhouse.sql.dialect.literals import MARK, WRITTEN, Literals
 from streamhouse.sql.dialect.precedence import with_brackets
 from streamhouse.sql.dialect.rendering import rendered
 from streamhouse.sql.dialect.spark_grammar import check_spark_grammar
 from streamhouse.sql.dialect.tokens import like, read_tokens
+from streamhouse.sql.dialect.type_names import other_type
 from streamhouse.sql.header import place_in
 from streamhouse.sql.last_resort import read_at
 from streamhouse.sql.words import words
@@ -120,10 +121,14 @@ def _parsed(sql: str) -> exp.Expr:
     except ParseError as error:
         if ":" in sql and (better := variant_path(tokenize(sql), sql)) is not None:
             raise better from error
+        if (better := quantified(tokenize(sql), sql)) is not None:
+            raise better from error
         raise
 
 
 def _read(sql: str, *, is_new: bool = True) -> exp.Expr:
+    if is_new and (wrong := other_type(tokenize(sql), sql)) is not None:
+        raise wrong
     literals = Literals(tokenize(sql), sql)
     read = with_brackets(literals.collapsed(), literals.numbers)
     tokens = [

@@ -29,7 +29,8 @@ _NOT_SPARK: dict[type[exp.Expr], str] = {
 }
 _LOOKED_AT = Kinds(
     exp.Join, exp.With, exp.Select, exp.Values, exp.Alias, exp.DataType, exp.Cast, exp.Any, exp.All, exp.In,
-    exp.Escape, exp.Distinct, exp.CTE, exp.Subquery, exp.Rollup, exp.Cube, exp.WindowSpec, exp.Anonymous, *_NOT_SPARK,
+    exp.Escape, exp.Distinct, exp.CTE, exp.Subquery, exp.Rollup, exp.Cube, exp.WindowSpec, exp.Anonymous, exp.Lambda,
+    *_NOT_SPARK,
 )  # fmt: skip
 _NUMBERS = (exp.DType.DECIMAL, exp.DType.TIME, exp.DType.VARCHAR, exp.DType.CHAR)
 _NESTED = {exp.DType.ARRAY: 1, exp.DType.MAP: 2}
@@ -76,8 +77,7 @@ def _faults(node: exp.Expr) -> Iterator[str]:
     if isinstance(node, exp.Join):
         yield from _of_join(node)
     elif isinstance(node, exp.With):
-        names = Counter(cte.alias.lower() for cte in node.expressions)
-        yield from (f"two CTEs are named '{name}'" for name, times in names.items() if times > 1)
+        yield from _twice("CTEs", (cte.alias for cte in node.expressions))
     elif isinstance(node, exp.Select):
         yield from _of_select(node)
     elif isinstance(node, exp.Values):
@@ -106,16 +106,7 @@ def _faults(node: exp.Expr) -> Iterator[str]:
         if isinstance(node.parent, exp.Func) and not node.expressions:
             yield "DISTINCT has no columns"
     elif isinstance(node, (exp.CTE, exp.Subquery)):
-        alias, inner = node.args.get("alias"), node.this
-        columns = alias.columns if isinstance(alias, exp.TableAlias) else []
-        selects = inner.selects if isinstance(inner, exp.Query) else []
-        if (
-            columns
-            and selects
-            and not any(item.is_star for item in selects)
-            and _width(selects) not in (None, len(columns))
-        ):
-            yield f"{node.alias} has {len(selects)} columns, and {len(columns)} names"
+        yield from _of_names_behind(node)
     elif isinstance(node, (exp.Rollup, exp.Cube)):
         if any(isinstance(part, exp.Tuple) and not part.expressions for part in node.expressions):
             yield f"{node.key.upper()} takes no empty set"
@@ -126,8 +117,30 @@ def _faults(node: exp.Expr) -> Iterator[str]:
         first = node.expressions[0] if node.expressions else None
         if node.name.lower() in _UNITS_FIRST and len(node.expressions) == 3 and isinstance(first, exp.Literal):
             yield f"the unit of {node.name} stands without quotes"
+    elif isinstance(node, exp.Lambda):
+        yield from _twice("parameters", (name.name for name in node.expressions))
+        if node.this.find(exp.Query):
+            yield "Spark takes no sub-query in a lambda; join the rows, or compute it before"
     elif (word := _NOT_SPARK.get(type(node))) is not None:
         yield f"Spark has no {word}"
+
+
+def _of_names_behind(node: exp.Expr) -> Iterator[str]:
+    alias, inner = node.args.get("alias"), node.this
+    columns = alias.columns if isinstance(alias, exp.TableAlias) else []
+    selects = inner.selects if isinstance(inner, exp.Query) else []
+    if (
+        columns
+        and selects
+        and not any(item.is_star for item in selects)
+        and _width(selects) not in (None, len(columns))
+    ):
+        yield f"{node.alias} has {len(selects)} columns, and {len(columns)} names"
+
+
+def _twice(what: str, names: Iterable[str]) -> Iterator[str]:
+    times = Counter(name.lower() for name in names)
+    yield from (f"two {what} are named '{name}'" for name, number in times.items() if number > 1)
 
 
 def _width(selects: list[exp.Expr]) -> int | None:
@@ -168,8 +181,7 @@ def _of_select(node: exp.Select) -> Iterator[str]:
         yield "this SELECT is not Spark's"
     if (distinct := node.args.get("distinct")) is not None and distinct.args.get("on"):
         yield "Spark has no DISTINCT ON"
-    names = Counter(window.name.lower() for window in node.args.get("windows") or [])
-    yield from (f"two windows are named '{name}'" for name, times in names.items() if times > 1)
+    yield from _twice("windows", (window.name for window in node.args.get("windows") or []))
     group = node.args.get("group")
     if group is not None:
         yield from _of_group(group)

@@ -1,4 +1,4 @@
-"""What to write in place of Spark's SQL that is not analysed: pipes, and paths into a VARIANT."""
+"""What to write in place of SQL that is not analysed: pipes, paths into a VARIANT, and `= ANY (SELECT …)`."""
 
 from collections.abc import Sequence
 
@@ -17,6 +17,8 @@ _PIPES = {
 _T = TokenType
 _VALUES = frozenset({_T.VAR, _T.IDENTIFIER, _T.R_PAREN, _T.R_BRACKET})
 _PATH = frozenset({_T.VAR, _T.IDENTIFIER, _T.DOT, _T.L_BRACKET, _T.NUMBER, _T.R_BRACKET})
+_COMPARES = frozenset({_T.EQ, _T.NEQ, _T.LT, _T.LTE, _T.GT, _T.GTE, _T.NULLSAFE_EQ})
+_QUANTIFIERS = frozenset({"ANY", "SOME", "ALL"})
 _CALL = "variant_get({}, '$.{}', 'string')"
 
 
@@ -53,4 +55,29 @@ def variant_path(tokens: Sequence[Token], sql: str) -> ParseError | None:
         detail = {"description": f"a path into a VARIANT, ':{path}', is not analysed", "line": token.line}
         detail |= {"col": token.col, "highlight": ":", "hint": f"write {_CALL.format(value, path)}, or another type"}
         return ParseError(str(detail["description"]), [detail])
+    return None
+
+
+def quantified(tokens: Sequence[Token], sql: str) -> ParseError | None:
+    """The error for the first comparison such as `= ANY (SELECT …)`, which Spark lacks; None: there is none.
+
+    Args:
+        tokens: Of the text.
+        sql: What was cut into them.
+    """
+    for sign, word, bracket, begin in zip(tokens, tokens[1:], tokens[2:], tokens[3:], strict=False):
+        name = word.text.upper()
+        is_query = bracket.token_type == _T.L_PAREN and begin.token_type in (_T.SELECT, _T.WITH)
+        if sign.token_type not in _COMPARES or name not in _QUANTIFIERS or not is_query:
+            continue
+        text = sql[sign.start : sign.end + 1]
+        hint = (
+            "write IN (SELECT …)"
+            if text in ("=", "==") and name != "ALL"
+            else "compare with (SELECT max(…) …), or with min(…)"
+        )
+        hint = "write NOT IN (SELECT …)" if text in ("<>", "!=") and name == "ALL" else hint
+        message = f"Spark has no {text} {name} (SELECT …)"
+        detail = {"description": message, "line": word.line, "col": word.col, "highlight": word.text, "hint": hint}
+        return ParseError(message, [detail])
     return None
