@@ -129,7 +129,8 @@ def having_of(bench: Bench, clause: Compared) -> Condition:
         bench.hidden[derived] = None
         bench.places.note(clause.phrase, f"{name} against the average of all groups")
         return Condition(left=derived, operator=clause.operator, values=(0,))
-    assert clause.low is not None
+    if clause.low is None:
+        raise NotPlacedError(clause.phrase, "a figure of a group is compared with a number only")
     if clause.operator in {"between", "not between"}:
         raise RefusedError(f"'{clause.phrase}': say 'at least' and 'at most'")
     unit = unit_of(measure.unit) if measure and measure.unit else None
