@@ -14,6 +14,6 @@ def weakly_named_rows(wish: AnsweredWish) -> Question | None:
     best = {one.text: max((s.quality for s in one.senses if s.table == base.name), default=0.0)
             for one in wish.mentions}  # fmt: skip
     said = [text for text, quality in best.items() if quality]
-    if not said or max(best.values()) >= LAST_WORD:
-        return None
+    if len(said) != 1 or max(best.values()) >= LAST_WORD:
+        return None  # two weak names are a strong one: "from opening to closing"
     return Question(text=f"'{said[0]}': rows of {base.name}? No word of the wish names them", phrase=said[0])
