@@ -7,6 +7,7 @@ from streamhouse.planner.language.words import ARTICLES_OF_ALL
 from streamhouse.planner.request import Question
 
 _PLACES = frozenset({"on", "in", "at", "during", "from", "over"})
+_ADDED = frozenset({"value", "worth", "amount", "cost", "volume"})
 
 
 def total_or_each(wish: AnsweredWish) -> Question | None:
@@ -22,7 +23,9 @@ def total_or_each(wish: AnsweredWish) -> Question | None:
         return None
     own = {s.column for s in first.of_kind("column") if s.table == wish.base.name and s.quality >= ANY_FORM}
     named = any(is_quantity(wish.base.column(name)) for name in own)
-    if not named or wish.tokens[first.end].word not in _PLACES:
+    behind = wish.tokens[first.end].word
+    total = behind == "of" and set(first.words) <= _ADDED  # the "value of unused vouchers" is hardly a list
+    if not named or not (behind in _PLACES or total):
         return None
     text = f"'{first.text}': their total, or the number of each row of {wish.base.name}?"
     return Question(text=text, phrase=first.text, choices=(f"total {first.text}", f"list {first.text}"))

@@ -28,6 +28,10 @@ class AnsweredWish:
     draft: Draft
     found: Shaped
 
+    def word(self, at: int) -> str:
+        """The word of a token; empty where there is none, as behind the names that a wish begins with apart from it."""
+        return self.tokens[at].word if 0 <= at < len(self.tokens) else ""
+
     @property
     def block(self) -> Block:
         """The outer block of the answer."""

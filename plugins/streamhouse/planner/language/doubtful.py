@@ -60,6 +60,7 @@ from streamhouse.planner.language.two_readings import TWO_READINGS
 from streamhouse.planner.language.unasked import UNASKED
 from streamhouse.planner.language.whether import groups_of_whether
 from streamhouse.planner.language.words import ADVERB_GRAINS, GRAINS, SHARES
+from streamhouse.planner.language.words_that_choose import WORDS_THAT_CHOOSE
 from streamhouse.planner.request import (
     AnyOf,
     Block,
@@ -317,4 +318,5 @@ _CHECKS = (
     foreign_money, unnamed_money, percent_of_count, days_of_things, flag_first,
     *UNASKED,
     *TWO_READINGS,
+    *WORDS_THAT_CHOOSE,
 )  # fmt: skip

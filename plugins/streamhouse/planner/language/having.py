@@ -130,7 +130,7 @@ def having_of(bench: Bench, clause: Compared) -> Condition:
         bench.places.note(clause.phrase, f"{name} against the average of all groups")
         return Condition(left=derived, operator=clause.operator, values=(0,))
     if clause.low is None:
-        raise NotPlacedError(clause.phrase, "figures of groups are only compared with numbers")
+        raise NotPlacedError(clause.phrase, "a figure of a group is compared with a number only")
     if clause.operator in {"between", "not between"}:
         raise RefusedError(f"'{clause.phrase}': say 'at least' and 'at most'")
     unit = unit_of(measure.unit) if measure and measure.unit else None

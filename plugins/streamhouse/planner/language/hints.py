@@ -26,7 +26,7 @@ def hinted(bench: Bench, hint: str, phrase: str, *, days: bool = False) -> Place
     certain = _numbers(bench, measures, words) if hint or not _SIZES & set(phrase.lower().split()) else _amounts(bench)
     if len(certain) == 1 and not (hint == "long" and is_of_part(bench.base, certain[0])):
         return Placed(ColumnRef(column=certain[0].name), reach, certain[0], 0.0)
-    births = _births(bench) if days and hint == "age" and not certain else []
+    births = births_of(bench.base) if days and hint == "age" and not certain else []
     if len(births) == 1:
         return Placed(ColumnRef(column=births[0].name), reach, births[0], 0.0)
     raise UnclearError(
@@ -39,9 +39,9 @@ def hinted(bench: Bench, hint: str, phrase: str, *, days: bool = False) -> Place
 _BORN = frozenset(stem(word) for word in ("born", "birth", "birthday", "birthdate"))
 
 
-def _births(bench: Bench) -> list[CatalogColumn]:
-    """The days of birth of the base: the oldest has the first one."""
-    times = [column for column in bench.base.columns if column.type in TIMES]
+def births_of(table: CatalogTable) -> list[CatalogColumn]:
+    """The days of birth that rows of a table have: the oldest has the first one."""
+    times = [column for column in table.columns if column.type in TIMES]
     return [one for one in times if _BORN & {part for text in (one.name, *one.synonyms) for part in stems(text)}]
 
 
@@ -58,7 +58,8 @@ _PARTIAL = frozenset(
 def is_of_part(table: CatalogTable, column: CatalogColumn) -> bool:
     """Whether a time only is a part of how long a row lasts: hours of work between two days of a repair."""
     unit = unit_of_column(column)
-    timed = unit is not None and unit.measures == "time" and bool(_PARTIAL & set(stems(column.name)))
+    said = {part for text in (column.name, *column.synonyms) for part in stems(text)}
+    timed = unit is not None and unit.measures == "time" and bool(_PARTIAL & said)
     return timed and sum(one.type in TIMES for one in table.columns) > 1
 
 

@@ -34,11 +34,15 @@ def refuse_text_of_none(clause: Present, placed: Placed) -> None:
 def check_there_or_shown(clause: Present, placed: Placed) -> None:
     """As in "neutered dogs with name": of a column that no description calls empty, the name is to be shown.
 
+    What another table says of the rows is there as a rule: "runs per line with line name" shows it.
+
     Raises:
         UnclearError: nothing says that a row may lack it.
     """
     said = placed.column.description.lower()
-    if clause.unsure and said and not may_be_empty(placed.column) and not _ONLY_SOME.search(said):
+    of_others = bool(placed.of.role) and placed.column.type == "string"
+    sure = bool(said) and not _ONLY_SOME.search(said)
+    if clause.unsure and clause.present and (sure or of_others) and not may_be_empty(placed.column):
         noun = clause.noun.text
         raise UnclearError(f"'{clause.phrase}': must it be there, or is it to be shown?", clause.phrase,
                            (f"with any {noun}", f", show {noun}"))  # fmt: skip

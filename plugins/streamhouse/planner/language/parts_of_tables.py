@@ -3,7 +3,9 @@
 from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.draft import Noun
 from streamhouse.planner.language.levels import ANY_FORM, WHOLE_NAME
+from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.mentions import tables_named
+from streamhouse.planner.language.scope import is_quantity
 from streamhouse.planner.request import ColumnRef, Condition, Question, Related
 
 
@@ -59,6 +61,39 @@ def count_or_number(wish: AnsweredWish) -> Question | None:
                 choices = (f"rows of {min(named)}", f"total {measure.of.column.replace('_', ' ')}")
                 return Question(text=text, phrase=figure.phrase, choices=choices)
     return None
+
+
+def rows_or_number(wish: AnsweredWish) -> Question | None:
+    """Rows that are counted, and a number of other rows that is called so: "stops per driver", and stops of a tour."""
+    counts = [one for one in wish.block.measures if one.function == "count" and one.of is None and one.named is None]
+    if not counts or wish.block.inner is not None:
+        return None
+    lexicon, base = wish.scope.lexicon, wish.base
+    figures = [one.noun for one in wish.draft.figures if one.function == "count" and isinstance(one.noun, Noun)]
+    for noun in (*figures, *(one for one in wish.draft.nouns if one.listed and not one.predicate)):
+        named = {one.table: one.quality for one in reversed(noun.head.of_kind("table"))}
+        for sense in noun.head.of_kind("column") if base.name in named else ():
+            table = lexicon.catalog.tables[sense.table]
+            number = is_quantity(table.column(sense.column)) and not _is_made_of(table.name, base.name, lexicon)
+            if number and sense.quality >= max(WHOLE_NAME, named[base.name]) and _has_groups(wish, table.name):
+                text = f"'{noun.text}': rows of {base.name}, or {table.name}.{sense.column}?"
+                choices = (f"rows of {base.name}", f"total {sense.column.replace('_', ' ')} of {table.name}")
+                return Question(text=text, phrase=noun.text, choices=choices)
+    return None
+
+
+def _is_made_of(table: str, other: str, lexicon: Lexicon) -> bool:
+    """Whether rows of a table are made of those of another, so that its numbers say the same of them."""
+    upstream = lexicon.catalog.tables[table].upstream if table in lexicon.catalog.tables else ()
+    return any(one == other or _is_made_of(one, other, lexicon) for one in upstream)
+
+
+def _has_groups(wish: AnsweredWish, table: str) -> bool:
+    """Whether rows of another table have all keys that results are grouped by."""
+    keys = {of[0] for one in wish.block.dimensions if isinstance(one.of, ColumnRef) and not one.of.role
+            and (of := wish.base.column(one.of.column).references)}  # fmt: skip
+    others = {key.to for key in wish.scope.lexicon.keys.get(table, [])}
+    return table != wish.base.name and bool(keys) and keys <= others
 
 
 def thing_or_measure(wish: AnsweredWish) -> Question | None:

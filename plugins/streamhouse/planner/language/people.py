@@ -47,6 +47,15 @@ def holds_people(table: CatalogTable, lexicon: Lexicon) -> bool:
     return words in (["people"], ["persons"]) or singular(table.name.split(".")[1]) in _CALLED
 
 
+def names_people(word: str) -> bool:
+    """Whether a word is one for people, by itself or by how it ends: "customers", "drivers", "trainees"."""
+    plain = singular(word.lower())
+    return word.lower() in _PEOPLE or plain in _CALLED or plain.endswith(_DOERS)
+
+
+_DOERS = ("er", "or", "ee", "ist", "ian")
+
+
 def _verb(tokens: tuple[Token, ...], at: int) -> str:
     """The stem of what people did: "ordered" of "people who have ordered"; empty: nothing is said."""
     after = [token.word for token in tokens[at + 1 : at + 2 + _NEAR] if token.word not in _BETWEEN]

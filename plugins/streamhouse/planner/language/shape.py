@@ -100,8 +100,7 @@ def _block(bench: Bench) -> tuple[Block, Ranking | None]:
     counted = counted_groups(bench, figures, having, clauses)
     if counted:
         return counted, None
-    if having and not figures and draft.best is None:
-        entity_of_groups(bench, listed, having)
+    things = bool(having and not figures and draft.best is None) and entity_of_groups(bench, listed, having)
     _group_once(bench, draft.groups)
     for one in figures:
         for group in one.near:
@@ -135,7 +134,7 @@ def _block(bench: Bench) -> tuple[Block, Ranking | None]:
         raise NotPlacedError("", "how many periods meet it can only be counted of one condition on each")
     if block is not None:
         return block, None
-    if ranking is not None or not draft.groups:
+    if ranking is not None or things or not draft.groups:
         leave_out_nobody(bench, ranking.per if ranking is not None else ())
     if ranking is not None:
         leave_out_unnamed(bench, ranking.per)

@@ -1,6 +1,7 @@
 """Shares of which a condition may restrict the part, or the whole: "share of checks that were passed in factories"."""
 
 from streamhouse.planner.language.answered_wish import AnsweredWish
+from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Mention
 from streamhouse.planner.language.words import ARTICLES, PARTICIPLES
 from streamhouse.planner.request import ColumnRef, Condition, Cut, Question
@@ -44,3 +45,23 @@ def _behind_deed(wish: AnsweredWish, mention: Mention) -> bool:
         return False
     done = wish.tokens[at - 2].word
     return done.endswith("ed") or done in PARTICIPLES
+
+
+def share_of_part(wish: AnsweredWish) -> Question | None:
+    """As in "share of returned bottles per channel": of the bottles of each channel, or of all that were returned?"""
+    shares = {one.of for one in wish.block.derived if one.kind == "share"}
+    sums = [one.of for one in wish.block.measures if one.name in shares and one.function == "sum"]
+    summed = {of.column for of in sums if isinstance(of, ColumnRef) and not of.role}
+    for mention in wish.mentions if summed else ():
+        if len(mention.words) < _TWO or not any(s.column in summed for s in mention.of_kind("column")):
+            continue
+        whole = wish.scope.lexicon.mention(wish.tokens, mention.end - 1, 1)
+        senses = whole.of_kind("column") if whole is not None else ()
+        others = [s for s in senses if s.table == wish.base.name and s.column not in summed and s.quality >= WHOLE_NAME]
+        if others:
+            text = f"'{mention.text}': a share of {wish.base.name}.{others[0].column}, or of all {mention.text}?"
+            return Question(text=text, phrase=mention.text)
+    return None
+
+
+_TWO = 2

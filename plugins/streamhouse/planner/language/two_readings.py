@@ -12,6 +12,7 @@ from streamhouse.planner.language.named_rows import names_rows
 from streamhouse.planner.language.parts_of_tables import (
     count_or_number,
     part_not_there,
+    rows_or_number,
     thing_or_measure,
     value_or_rows,
 )
@@ -384,6 +385,6 @@ def period_or_column(wish: AnsweredWish) -> Question | None:
 TWO_READINGS = (
     value_of_two, own_or_joined, thing_or_column, counted_otherwise, counted_elsewhere, lacking_things, rows_of_links,
     partly_named, needless_rows, weakly_joined, column_of_another, column_of_named, period_or_column,
-    value_or_rows, part_not_there, thing_or_measure, count_or_number,
+    value_or_rows, part_not_there, thing_or_measure, count_or_number, rows_or_number,
 )  # fmt: skip
 """The checks, in the order in which they ask."""

@@ -1,0 +1,50 @@
+"""Which word of a wish chose each time, fold, group and table of its answer, and would it have chosen another one?
+
+The checks look at the finished answer, and know nothing of the rules that made it. Each asks about one kind of choice
+that was made by default, or by a word that names something else as well.
+"""
+
+from streamhouse.planner.language.chosen_groups import (
+    added_or_both,
+    average_of_groups,
+    column_of_several,
+    flag_as_group,
+)
+from streamhouse.planner.language.doubtful_verbs import shown_or_so, state_of_verb, sum_without_rows
+from streamhouse.planner.language.other_times import (
+    oldest_by_age,
+    time_for_which,
+    time_of_noun,
+    time_of_verb,
+    time_when_done,
+    value_or_time,
+)
+from streamhouse.planner.language.rows_of_which import (
+    are_or_were,
+    average_of_parts,
+    of_some,
+    parts_listed,
+    rows_of_another,
+    thing_and_deed,
+)
+from streamhouse.planner.language.shares_of_what import share_of_part
+from streamhouse.planner.language.soft_choices import SOFT_CHOICES
+from streamhouse.planner.language.unsaid_folds import (
+    joined_counts,
+    long_or_far,
+    rows_uncounted,
+    sum_of_each,
+    things_or_deeds,
+    things_without_rows,
+)
+from streamhouse.planner.language.weak_rows import weakly_named_rows
+
+WORDS_THAT_CHOOSE = (
+    shown_or_so, state_of_verb, sum_without_rows,
+    time_of_verb, time_of_noun, time_when_done, time_for_which, oldest_by_age, value_or_time,
+    weakly_named_rows, parts_listed, average_of_parts, thing_and_deed, rows_of_another, of_some, are_or_were,
+    share_of_part, column_of_several, flag_as_group, average_of_groups, added_or_both,
+    sum_of_each, rows_uncounted, joined_counts, things_without_rows, things_or_deeds, long_or_far,
+    *SOFT_CHOICES,
+)  # fmt: skip
+"""The checks, in the order in which they ask."""
