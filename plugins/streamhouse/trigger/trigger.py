@@ -92,7 +92,13 @@ class Trigger:
             self._shapes |= live_shapes
             paused = self._state.upstream.paused
             return [
-                FlowLook(name, paused=paused(name), unseen=looks[name].unseen, waits=waits_of(self._state, name))
+                FlowLook(
+                    name,
+                    paused=paused(name),
+                    unseen=looks[name].unseen,
+                    waits=waits_of(self._state, name),
+                    failed=looks[name].failed,
+                )
                 for name in wanted
             ]
         definitions = self._defined(files, applied)
