@@ -46,7 +46,7 @@ def newest_trace(plan: FlowPlan, segment: Segment, stores: Mapping[Tier, Store])
 
 
 def every_trace(plan: FlowPlan, segment: Segment, stores: Mapping[Tier, Store]) -> list[Trace | None]:
-    """What the hot tier tells of a segment, and then each of its tables in a lake; arguments of `newest_trace`."""
+    """The trace of a segment beside its hot tables, then that in each lake table; arguments as of `newest_trace`."""
     written = written_tables(plan, segment)
     lakes = _in_lakes(written)
     is_hot = len(lakes) < len(written) and Tier.HOT in stores

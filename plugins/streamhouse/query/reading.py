@@ -130,7 +130,7 @@ def readable(query: Query, stores: Mapping[Tier, Store], epochs: Epochs) -> Read
 
 
 def _refuse_older(query: Query, stores: Mapping[Tier, Store], epochs: Epochs) -> None:
-    """Refuse a table that was put back from an older copy in the tier that its flow writes: it would give fewer rows."""
+    """Refuse a table that ends, in the tier that its flow writes, before where the flow left it: rows are missing."""
     for use in query.uses:
         table, tier = use.table, use.table.tiers.target
         if tier not in use.tiers or tier not in stores or not (left := epochs.left_at(table.name)):
