@@ -5,7 +5,7 @@ tier of one, the state store of another, without the checkpoints.
 """
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext
 from datetime import UTC, datetime
 from functools import cached_property
@@ -195,6 +195,14 @@ class Drill:
         finally:
             link.unlink(missing_ok=True)
 
+    def lose(self, piece: str) -> None:
+        """Remove a piece, also while others write to it: it has another name before its files are removed."""
+        for name in PIECES[piece]:
+            path = self._cold if name == "cold" else self.folder / name
+            if path.exists():
+                away = path.rename(path.with_name(f"{path.name}.lost"))
+                shutil.rmtree(away, ignore_errors=True) if away.is_dir() else away.unlink()
+
     def lose_running_hot(self) -> None:
         """The hot tier loses everything while others use it, and comes back where it was."""
         services = Services(self.root)
@@ -203,10 +211,11 @@ class Drill:
             shutil.rmtree(self.folder / "services" / part, ignore_errors=True)
         services.up()
 
-    def restore(self, *flows: str, from_sources: bool = False) -> list[Restored]:
+    def restore(self, *flows: str, from_sources: bool = False, trust: Collection[str] = ()) -> list[Restored]:
         """All flows that are connected with these."""
         plans = {name: self.plan(name) for name in self.flows}
-        return restore_together(self.open, connected(plans, flows or self.flows), from_sources=from_sources)
+        together = connected(plans, flows or self.flows)
+        return restore_together(self.open, together, from_sources=from_sources, trust=trust)
 
     @cached_property
     def _cold(self) -> Path:

@@ -156,20 +156,27 @@ def built(tmp_path_factory, spark):
         yield d
 
 
+FILES = {"old": 1, "now": 2, "ahead": 3, "hand": 4, "branch": 3}
+"""Image → how many files there were. `branch` is of tests that make it: `old` went on, and not by way of `now`."""
+
+
 @pytest.fixture
 def lost(built):
-    """Puts the project together from pieces of images, with the files of `files` images, and begins."""
+    """Puts the project together from pieces of images, with the files of `files` images, and begins.
+
+    `change` is called with it while nothing runs.
+    """
     d = built
 
-    def begin(pieces, others="now"):
-        rows = {"old": 1, "now": 2, "ahead": 3, "hand": 4}
-        d.files = max(rows[image] for image in (others, *pieces.values()) if image is not None)
+    def begin(pieces, others="now", change=lambda _: None):
+        d.files = max(FILES[image] for image in (others, *pieces.values()) if image is not None)
         for number in range(10):
             (d.root / "data" / f"{number:04}.csv").unlink(missing_ok=True)
         files, d.files = d.files, 0
         for _ in range(files):
             d.add()
         d.compose(pieces, others)
+        change(d)
         d.begin()
         return d
 
@@ -285,10 +292,14 @@ def test_older_checkpoints_without_the_hot_tier_and_the_state_store(lost):
     assert goes_on(d) == {}
 
 
-def test_a_hot_tier_that_is_lost_while_a_flow_runs(lost):
-    """The run ends with the command, and the rows of the lakes come back."""
-    d = lost({})
-    errors, executions = [], []
+def lost_while_it_runs(d, lose, *, goes_on=False):
+    """The errors with which a run of `f` ends whose tables or records are lost on the way; none: it goes on."""
+    errors, executions, beats = [], [], []
+
+    class Beats(Meter):
+        def beat(self, beat):
+            beats.append(beat.record.segment)
+            super().beat(beat)
 
     def run():
         plan = plan_of(d.project, "f")
@@ -296,7 +307,7 @@ def test_a_hot_tier_that_is_lost_while_a_flow_runs(lost):
             carry(
                 d.open,
                 plan,
-                Meter(plan, lambda _: None, once=False),
+                Beats(plan, lambda _: None, once=False),
                 once=False,
                 follow=True,
                 on_execution=executions.append,
@@ -313,15 +324,25 @@ def test_a_hot_tier_that_is_lost_while_a_flow_runs(lost):
             lambda: all((d.open.state.newest_known("f", name) or 0) > (at or 0) for name, at in known.items()),
             what="no epoch ran",
         )
-        d.lose_running_hot()
+        lose()
+        before = len(beats)
         d.add()
-        until(lambda: not thread.is_alive(), what="it goes on without its tables")
+        until(
+            lambda: not thread.is_alive() or (goes_on and known.keys() <= set(beats[before:])),
+            what="it neither ends nor goes on" if goes_on else "it goes on without its tables",
+        )
     finally:
         for one in executions:
             one.stop()
         thread.join()
-    assert len(errors) == 1
-    assert "streamhouse restore" in errors[0]
+    return errors
+
+
+def test_a_hot_tier_that_is_lost_while_a_flow_runs(lost):
+    """The run ends with the command, and the rows of the lakes come back."""
+    d = lost({})
+    [error] = lost_while_it_runs(d, d.lose_running_hot)
+    assert "streamhouse restore" in error
     assert "ods.all" in str(d.looked().lost)
     d.end()
     d.begin()
@@ -331,12 +352,32 @@ def test_a_hot_tier_that_is_lost_while_a_flow_runs(lost):
     assert "ods.warm" not in tables, "the lakes keep their rows"
 
 
+@pytest.mark.parametrize(
+    "piece", [*(pytest.param(one, marks=soak) for one in ("warm", "cold", "state")), "checkpoints"]
+)
+def test_another_piece_that_is_lost_while_a_flow_runs(lost, piece):
+    """Where the run ends, it ends with the command; where it goes on, every table is right in the end."""
+    d = lost({})
+    errors = lost_while_it_runs(d, lambda: d.lose(piece), goes_on=True)
+    d.end()
+    d.begin()
+    if piece == "checkpoints":
+        assert errors == [], "they are made again"
+    assert all("streamhouse restore" in error for error in errors), errors
+    if refusal(d.run) is not None:
+        comes_back(d)
+    assert goes_on(d) == {}
+
+
+TOGETHER = (("hot", "state"), ("hot", "checkpoints"), ("hot", "warm"), ("hot", "state", "checkpoints"))
+"""What a machine loses at once, and what is lost beside the hot tier while an epoch is in hand."""
+
 ASKS = {"warm": "restore f --from-sources", "cold": "restore g --from-sources"}
 """The piece that is lost alone, and the command that a plain restore names."""
 
 
 def cells():
-    """Every loss of one piece, and of two alike, of a project that rests or has an epoch in hand; and a newer piece.
+    """Every loss of one piece, and of several, of a project that rests or has an epoch in hand; and a newer piece.
 
     `make test-all` tries an older piece only beside records that are of the same time.
     """
@@ -346,6 +387,15 @@ def cells():
             for name, image in images.items():
                 marks = () if image is None or others == "now" else soak
                 yield pytest.param({piece: image}, others, id=f"{others}: {piece} {name}", marks=marks)
+        for pieces in TOGETHER if others != "now" else ():
+            for name, image in images.items():
+                marks = () if (others, image, len(pieces)) == ("hand", None, 3) else soak
+                yield pytest.param(
+                    dict.fromkeys(pieces, image), others, id=f"{others}: {' and '.join(pieces)} {name}", marks=marks
+                )
+    yield pytest.param(
+        dict.fromkeys(("hot", "warm", "state")), "now", id="now: hot and warm and state gone", marks=soak
+    )
     for pair in combinations(PIECES, 2):
         for name, image in images.items():
             marks = () if "hot" in pair and image is None else soak

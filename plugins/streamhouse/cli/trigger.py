@@ -53,7 +53,7 @@ def trigger(context: click.Context, flows: tuple[str, ...], once: bool, every: f
         if looker is not None and not once:
             _go_on(app, looker, flows, every)
         found = looker.look(flows or None) if looker is not None else []
-    lost = seen_losses(app, flows)
+    lost = _with_failed(app, found, seen_losses(app, flows))
     _show(app, found, lost)
     if lost.lost:
         context.exit(LOST)
@@ -70,11 +70,27 @@ def _go_on(app: App, looker: "Trigger", flows: tuple[str, ...], every: float) ->
     before: SeenLosses | None = None
     losses = Rested(lambda: seen_losses(app, flows, {}), _REST)
     while True:
-        found, lost = looker.look(flows or None), losses.now()
+        found = looker.look(flows or None)
+        lost = _with_failed(app, found, losses.now())
         if any(look.records or look.change for look in found) or (lost != before and (lost.lost or before)):
             _show(app, found, lost)
         before = lost
         time.sleep(every)
+
+
+def _with_failed(app: App, found: "list[FlowLook]", lost: "SeenLosses") -> "SeenLosses":
+    """What is lost, and each table of which a store could not say what its readers have not read yet."""
+    from streamhouse.runtime.lost_tables import LostTables, SeenLosses
+    from streamhouse.runtime.unreadable_tables import UnreadableTable
+
+    more = []
+    for look in found:
+        known = {name for one in lost.lost if one.flow == look.flow for name in one.tables}
+        for name, failed in look.failed.items():
+            one = UnreadableTable(failed.table, failed.tier, failed.error)
+            if name not in known and not one.is_unseen:
+                more.append(LostTables.of_unreadable(app.project, look.flow, one, is_first=True))
+    return SeenLosses([*lost.lost, *more], lost.unseen)
 
 
 def _check(app: App, flows: tuple[str, ...]) -> None:

@@ -119,6 +119,13 @@ ACCIDENTS = (
         (LossCase(_S.NOTHING, _L.NOT_LATER, _R.MORE), LossCase(_S.DONE, _L.UNKNOWN, _R.AS_LEFT)),
     ),
     Accident(
+        "a part was put back from a copy after the flow had run on without it: tables and the state store have epochs "
+        "of the same numbers, and not the same epochs",
+        COMPUTE_IT,
+        "the rows that the tables have, and what the SQL makes of the sources",
+        (LossCase(_S.DONE, _L.UNKNOWN, _R.MORE),),
+    ),
+    Accident(
         "another program wrote rows to a hot table",
         RESTORE_IT,
         "the rows stay, and the flow goes on",

@@ -10,6 +10,7 @@ from streamhouse.engine.vector import Vector
 from streamhouse.errors import StateConflictError
 from streamhouse.model.types import Position
 from streamhouse.spark.offset_log import (
+    has_metadata,
     is_logged,
     is_whole,
     newest_committed,
@@ -114,6 +115,11 @@ class Checkpoint:
             return _end_in(self._left, epoch - int(self._left.name))
         except ValueError:
             return None
+
+    @property
+    def has_log(self) -> bool:
+        """Whether Spark's log is there; Spark makes it before its first batch, and never removes it."""
+        return has_metadata(self.path)
 
     def epoch(self, batch: int) -> int:
         """The epoch of Spark's batch number."""

@@ -1,6 +1,6 @@
 """What the tables of a segment have in the tiers that it writes, against what the state store says."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, cast
@@ -18,7 +18,14 @@ from streamhouse.engine.loss import (
     judged,
 )
 from streamhouse.engine.note import Trace
-from streamhouse.engine.traces import newest_trace, older_state_text, remains_of, removed_text
+from streamhouse.engine.traces import (
+    every_trace,
+    newest_of,
+    older_state_text,
+    other_epoch_text,
+    remains_of,
+    removed_text,
+)
 from streamhouse.engine.vector import covers, without_dropped
 from streamhouse.errors import StateConflictError
 from streamhouse.model.plan import FlowPlan, Segment
@@ -44,6 +51,9 @@ class EpochKnowledge(Protocol):
 
     def newest_known(self, flow: str, segment: str) -> int | None:
         """The newest epoch, done or begun."""
+
+    def recorded_times(self, flow: str, segment: str, numbers: Collection[int]) -> dict[int, int]:
+        """Epoch → its recorded time, epoch milliseconds, of those of `numbers` that are known."""
 
 
 def filling_writer(table: Table) -> str:
@@ -209,6 +219,26 @@ def endless(
     return in_hand if is_lost and epochs.unfinished(plan.flow, segment.name) == in_hand else None
 
 
+def other_epoch(
+    plan: FlowPlan, segment: Segment, found: Iterable[Trace | None], epochs: EpochKnowledge
+) -> Trace | None:
+    """A trace of an epoch whose number the state store knows for another epoch; None: there is none such.
+
+    So it is where a table, or the state store, was put back from a copy, after the flow had gone on from another one.
+
+    Args:
+        plan: Over the names that stores hold.
+        segment: Of it.
+        found: As of `every_trace`.
+        epochs: Of the state store.
+    """
+    noted = [(trace, trace.note.at_ms) for trace in found if trace is not None and trace.note is not None]
+    if not noted:
+        return None
+    known = epochs.recorded_times(plan.flow, segment.name, {trace.epoch for trace, _ in noted})
+    return next((trace for trace, at_ms in noted if known.get(trace.epoch, at_ms) != at_ms), None)
+
+
 def losses(
     plan: FlowPlan, stores: Mapping[Tier, Store], epochs: EpochKnowledge, checkpoints: Path
 ) -> Iterator[SegmentLoss]:
@@ -223,17 +253,21 @@ def losses(
         checkpoints: Folder of all of them.
     """
     for segment in plan.segments:
-        trace, known = newest_trace(plan, segment, stores), epochs.newest_known(plan.flow, segment.name)
+        traces, known = every_trace(plan, segment, stores), epochs.newest_known(plan.flow, segment.name)
+        trace = newest_of(plan, segment, traces)
         is_newer = trace is not None and (known is None or trace.epoch > known)
-        cut_off = None if is_newer else endless(plan, segment, stores, epochs, checkpoints)
-        others = LaterEpoch.DONE if is_newer else LaterEpoch.NOT_LATER if cut_off is None else LaterEpoch.UNKNOWN
+        other = other_epoch(plan, segment, traces, epochs)
+        cut_off = None if is_newer or other else endless(plan, segment, stores, epochs, checkpoints)
+        others = LaterEpoch.DONE if is_newer else LaterEpoch.NOT_LATER
+        if other is not None or cut_off is not None:
+            others = LaterEpoch.UNKNOWN
         found = seen(plan, segment, stores, epochs)
         rule = judged(found.case(others))
         is_written_beside = found.rows is SegmentRows.MORE and others is LaterEpoch.NOT_LATER
         if rule.verdict is LossVerdict.GO_ON or is_written_beside:
             continue
         if found.rows in (SegmentRows.AS_LEFT, SegmentRows.MORE):
-            text = _records_text(plan.flow, segment, trace, known, cut_off)
+            text = _records_text(plan.flow, segment, trace, known, cut_off, other)
             yield SegmentLoss(plan.flow, segment.name, text, rule, is_state_older=is_newer)
             continue
         lost = found.lost or found.ahead or found.lost_inputs
@@ -242,7 +276,11 @@ def losses(
             yield SegmentLoss(plan.flow, segment.name, removed_text(", ".join(names), what), rule, names, what)
 
 
-def _records_text(flow: str, segment: Segment, trace: Trace | None, known: int | None, cut_off: int | None) -> str:
+def _records_text(
+    flow: str, segment: Segment, trace: Trace | None, known: int | None, cut_off: int | None, other: Trace | None
+) -> str:
+    if other is not None:
+        return other_epoch_text(other, flow, segment)
     if cut_off is not None:
         return (
             f"epoch {cut_off} of {flow}/{segment.name} began and wrote rows, but Spark's log and its note, which say "

@@ -87,6 +87,7 @@ class SegmentStream:
         self._ending = threading.Event()  # no epoch may begin any more in the query in hand
         self._bell: SimpleQueue[None] = SimpleQueue()  # unlike an event, a signal handler may ring it at any moment
         self._failure: BaseException | None = None
+        self._is_log_lost = False  # Spark's log was removed while the query ran that failed
         self._epoch_lock = threading.Lock()  # taken while an epoch runs: a stop waits for its end
         self._last: EpochRecord | None = None  # the last finished epoch; this process is the only one to add any
         self._end: Vector | None = None  # where the last epoch of this run ended
@@ -226,7 +227,7 @@ class SegmentStream:
                 if once or not self._needs_decision():
                     raise
             except StreamhouseError as error:
-                if not error.retryable or not self._may_try_again(error):
+                if not (error.retryable or self._is_log_lost) or not self._may_try_again(error):
                     raise
             else:
                 return
@@ -287,6 +288,7 @@ class SegmentStream:
 
     def _stream(self, until: Mapping[str, Position] | None) -> None:
         """One run of the streaming query, from where the last finished epoch ended."""
+        self._is_log_lost = False
         around, plan, segment = self._around, self._around.plan, self._segment
         begin = self._begin()
         unfinished = around.state.unfinished(plan.flow, segment.name)
@@ -337,6 +339,7 @@ class SegmentStream:
             stream.close()
         if self._failure is not None:
             failure, self._failure = self._failure, None
+            self._is_log_lost = not checkpoint.has_log  # the next one is made from the state store
             raise translated(failure)
 
     @contextmanager

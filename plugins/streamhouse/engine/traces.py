@@ -1,6 +1,6 @@
 """What the tables of a flow tell of its epochs, against what the state store knows (design D14)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import cast
@@ -42,10 +42,22 @@ def newest_trace(plan: FlowPlan, segment: Segment, stores: Mapping[Tier, Store])
         segment: Of it.
         stores: Tiers; tables of others are not looked at.
     """
+    return newest_of(plan, segment, every_trace(plan, segment, stores))
+
+
+def every_trace(plan: FlowPlan, segment: Segment, stores: Mapping[Tier, Store]) -> list[Trace | None]:
+    """The trace of a segment beside its hot tables, then that in each lake table; arguments as of `newest_trace`."""
     written = written_tables(plan, segment)
-    lakes = [one for one in written if one[0].tiers.target is not Tier.HOT]
-    found = [_beside(plan.flow, segment, stores[Tier.HOT])] if len(lakes) < len(written) and Tier.HOT in stores else []
-    found += _commits(plan, lakes, stores)
+    lakes = _in_lakes(written)
+    is_hot = len(lakes) < len(written) and Tier.HOT in stores
+    beside = [_beside(plan.flow, segment, stores[Tier.HOT])] if is_hot else []
+    return beside + _commits(plan, lakes, stores)
+
+
+def newest_of(plan: FlowPlan, segment: Segment, found: Collection[Trace | None]) -> Trace | None:
+    """`newest_trace` in what `every_trace` found."""
+    written = written_tables(plan, segment)
+    lakes = _in_lakes(written)
     best = newest(trace for trace in found if trace is not None)
     if best is None or best.note is None or best.note.done or len(lakes) < len(written):
         return best
@@ -56,7 +68,7 @@ def newest_trace(plan: FlowPlan, segment: Segment, stores: Mapping[Tier, Store])
 
 def lake_tables_without(plan: FlowPlan, segment: Segment, stores: Mapping[Tier, Store], epoch: int) -> list[str]:
     """Tables of a segment whose first tier is a lake, and whose newest commit is of another epoch, or there is none."""
-    lakes = [one for one in written_tables(plan, segment) if one[0].tiers.target is not Tier.HOT]
+    lakes = _in_lakes(written_tables(plan, segment))
     commits = zip(lakes, _commits(plan, lakes, stores), strict=True)
     return [table.name for (table, _), trace in commits if trace is None or trace.epoch != epoch]
 
@@ -69,6 +81,11 @@ def written_tables(plan: FlowPlan, segment: Segment) -> list[tuple[Table, str]]:
         for table in (step.writes, step.quarantine)
         if table is not None
     ]
+
+
+def _in_lakes(written: list[tuple[Table, str]]) -> list[tuple[Table, str]]:
+    """Those whose first tier is a lake."""
+    return [one for one in written if one[0].tiers.target is not Tier.HOT]
 
 
 def _commits(plan: FlowPlan, lakes: list[tuple[Table, str]], stores: Mapping[Tier, Store]) -> list[Trace | None]:
@@ -137,6 +154,20 @@ def older_state_text(trace: Trace, flow: str, segment: Segment, known: int | Non
     return (
         f"{trace.where} holds rows of epoch {trace.epoch} of {flow}/{segment.name}, but the state store "
         f"knows {what}: it was lost, or an older one was put back"
+    )
+
+
+def other_epoch_text(trace: Trace, flow: str, segment: Segment) -> str:
+    """What is wrong where a table has rows of an epoch, and the state store another one of the same number.
+
+    Args:
+        trace: Of the epoch in the table.
+        flow: Whose.
+        segment: Of it.
+    """
+    return (
+        f"{trace.where} holds rows of another epoch {trace.epoch} of {flow}/{segment.name} than the one that the state "
+        "store knows: one of them was put back from a copy, and the flow had run on without it"
     )
 
 

@@ -10,9 +10,9 @@ from streamhouse.change.building import last_epochs
 from streamhouse.engine.checkpoint import Checkpoint, committed
 from streamhouse.engine.loss import CopyReach, LaterEpoch, LossRule, LossVerdict, SegmentRows, StateRecord, hint, judged
 from streamhouse.engine.note import Note, Trace, newest
-from streamhouse.engine.observed import SeenTables, endless, seen, short_of
+from streamhouse.engine.observed import SeenTables, endless, other_epoch, seen, short_of
 from streamhouse.engine.remedy import Remedy, fits, remedy, versions_in
-from streamhouse.engine.traces import lake_tables_without, newest_trace, segment_writer
+from streamhouse.engine.traces import every_trace, lake_tables_without, newest_trace, segment_writer
 from streamhouse.engine.vector import Vector, covers
 from streamhouse.errors import StateConflictError
 from streamhouse.jobs.refill import marks_of_copies, reaches_beyond
@@ -103,8 +103,10 @@ class PositionSearch:
             note, others = self._later(segment, newer.get(name))
             if note is not None and note.plan and note.plan != found.stored.fingerprint and not fits(note, segment):
                 others = LaterEpoch.UNKNOWN
+            every = every_trace(found.stored, segment, self._open.stores)
+            is_replaced = other_epoch(found.stored, segment, every, self._state) is not None
             cut_off = endless(found.stored, segment, self._open.stores, self._state, self._checkpoints)
-            if note is None and cut_off is not None:
+            if is_replaced or (note is None and cut_off is not None):
                 others = LaterEpoch.UNKNOWN
             is_believed = others is not LaterEpoch.LOGGED or found.seen[name].recorded is StateRecord.NOTHING
             if note is not None and (is_believed or found.seen[name].lost):

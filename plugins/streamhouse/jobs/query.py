@@ -272,7 +272,11 @@ def epochs_of(project: Project) -> Epochs:
         with project.state() as state:
             return state.unfinished(flow, segment) is not None
 
-    return Epochs(plans, records, unfinished)
+    def last(flow: str, segment: str) -> EpochRecord | None:
+        with project.state() as state:
+            return state.last_epoch(flow, segment)
+
+    return Epochs(plans, records, unfinished, last)
 
 
 def catalog_of(project: Project, environment: str | None = None) -> Catalog:

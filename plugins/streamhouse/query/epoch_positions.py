@@ -29,11 +29,13 @@ class Epochs:
         plans: Applied plans over the names that stores hold.
         records: Finished epochs of a segment, the last one first.
         unfinished: Whether a segment has begun an epoch that it did not finish.
+        last: The last finished epoch of a segment.
     """
 
     plans: Sequence[FlowPlan] = ()
     records: Callable[[str, str], Sequence[EpochRecord]] = field(default=lambda _flow, _segment: ())
     unfinished: Callable[[str, str], bool] = field(default=lambda _flow, _segment: True)
+    last: Callable[[str, str], EpochRecord | None] = field(default=lambda _flow, _segment: None)
 
     @cached_property
     def _writes(self) -> dict[Segment, frozenset[str]]:
@@ -92,6 +94,15 @@ class Epochs:
             for bucket, offset in records[0].ends[stored].items():
                 ends[bucket] = max(offset, ends.get(bucket, 0))
         return ends if writers else None
+
+    def left_at(self, stored: str) -> Position:
+        """Where the last finished epochs left a table, which may have gone on since; empty: it is not known."""
+        left: Position = {}
+        for flow, segment in self._writers([stored]):
+            record = self.last(flow, segment)
+            for bucket, offset in (record.ends.get(stored, {}) if record is not None else {}).items():
+                left[bucket] = max(offset, left.get(bucket, 0))
+        return left
 
     def history(self, stored: str) -> pa.Table:
         """The epochs that tell where a table stood, newest first; columns as in `parts`."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from streamhouse.engine.observed import short_of
 from streamhouse.errors import RowsLostError, StoreError
 from streamhouse.model.table import Table
 from streamhouse.model.types import Position, Tier
@@ -17,6 +18,7 @@ from streamhouse.query.views import verified, view_rows
 from streamhouse.spark.frame import arrow_frame
 from streamhouse.stores.arrow import arrow_schema, arrow_type
 from streamhouse.stores.base import LakeMetadata, Store, TimedStore
+from streamhouse.stores.ledger import refuse
 from streamhouse.tiering.union import sides, state_count, state_frame, state_rows, union_count, union_frame, union_read
 
 if TYPE_CHECKING:
@@ -112,7 +114,9 @@ def readable(query: Query, stores: Mapping[Tier, Store], epochs: Epochs) -> Read
     Raises:
         QueryRefusedError: there is no such epoch, or not of all the tables.
         RowsLostError: it is no longer known where a table stood.
+        TableLostError: a table ends before where its flow left it.
     """
+    _refuse_older(query, stores, epochs)
     ends = _epochs(query, epochs, {use.name: use.moment for use in query.uses})
     starts = _epochs(query, epochs, {use.name: use.since for use in query.uses})
     spans = {
@@ -123,6 +127,16 @@ def readable(query: Query, stores: Mapping[Tier, Store], epochs: Epochs) -> Read
         for use in query.uses
     }
     return ReadableRows(stores, spans, epochs)
+
+
+def _refuse_older(query: Query, stores: Mapping[Tier, Store], epochs: Epochs) -> None:
+    """Refuse a table that ends, in the tier that its flow writes, before where the flow left it: rows are missing."""
+    for use in query.uses:
+        table, tier = use.table, use.table.tiers.target
+        if tier not in use.tiers or tier not in stores or not (left := epochs.left_at(table.name)):
+            continue
+        if (short := short_of(stores, table, left, "where the flow left it")) is not None:
+            refuse(table, tier, short)
 
 
 def _epochs(query: Query, epochs: Epochs, moments: Mapping[str, Moment | None]) -> dict[str, Position]:

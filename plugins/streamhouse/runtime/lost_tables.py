@@ -3,7 +3,7 @@
 The same rules decide as where a flow runs (`engine/observed.py`), over those tiers that can be read as they lie there.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -22,7 +22,13 @@ from streamhouse.project.desired import desired_plans
 from streamhouse.project.project import Project
 from streamhouse.runtime.cold import cold_reader
 from streamhouse.runtime.stores import warm_reader
-from streamhouse.runtime.unreadable_tables import UnreadableTable, says_nothing, unreadable_tables, why_nothing
+from streamhouse.runtime.unreadable_tables import (
+    UnreadableTable,
+    check_lists,
+    says_nothing,
+    unreadable_tables,
+    why_nothing,
+)
 from streamhouse.services.layout import ServicesFolder
 from streamhouse.services.services import Services
 from streamhouse.state.damage import DamagedStateError, OtherVersionError
@@ -81,6 +87,19 @@ class LostTables:
         """What the state store has of a flow cannot be read."""
         return cls(flow, LossKind.STATE, None, (), error.message, error.code, error.hint or "")
 
+    @classmethod
+    def of_unreadable(cls, project: Project, flow: str, one: UnreadableTable, *, is_first: bool) -> Self:
+        """A table that a flow reads or writes cannot be read.
+
+        Args:
+            project: Whose table it is.
+            flow: Reads or writes it.
+            one: The table.
+            is_first: Whether this is the first tier of the table, and no copy.
+        """
+        typed, names = one.hint_for(project, flow, is_first=is_first), (table_name(one.table),)
+        return cls(flow, LossKind.UNREADABLE, one.tier, names, one.text, one.code, typed)
+
     @property
     def text(self) -> str:
         """What is lost, as a sentence."""
@@ -121,6 +140,9 @@ class _NoEpochs:
 
     def newest_known(self, flow: str, segment: str) -> int | None:  # noqa: ARG002
         return None
+
+    def recorded_times(self, flow: str, segment: str, numbers: Collection[int]) -> dict[int, int]:  # noqa: ARG002
+        return {}
 
 
 def lost_tables(
@@ -220,13 +242,12 @@ class _Look:
         return [*named, LostTables(flow, LossKind.UNREADABLE, None, (), text, last.code, last.hint or "")]
 
     def _unreadable(self, one: UnreadableTable) -> LostTables:
-        flow, names = self.plan.flow, (table_name(one.table),)
         is_first = any(table.name == one.table and table.tiers.target is one.tier for table in self.plan.readable)
-        typed = one.hint_for(self.project, flow, is_first=is_first)
-        return LostTables(flow, LossKind.UNREADABLE, one.tier, names, one.text, one.code, typed)
+        return LostTables.of_unreadable(self.project, self.plan.flow, one, is_first=is_first)
 
     def _found(self, stores: Mapping[Tier, Store]) -> list[LostTables]:
         found = list(self._sure(stores))
+        check_lists(self.plan, stores)
         return found if found or not self.is_at_rest else list(self._more_rows(stores))
 
     def _sure(self, stores: Mapping[Tier, Store]) -> Iterator[LostTables]:
@@ -346,7 +367,8 @@ def _hot(project: Project, ledger: Ledger) -> Store:
     if endpoints is None:
         from streamhouse.stores.fluss.at_rest import FlussAtRest
 
-        return cast("Store", FlussAtRest(ServicesFolder.of(project.root).data, ledger))  # the half of one that looks
+        folder = ServicesFolder.of(project.root)
+        return cast("Store", FlussAtRest(folder.data, ledger, folder.zookeeper))  # the half of one that looks
     from streamhouse.stores.fluss.store import FlussStore
     from streamhouse.stores.fluss.wire.login import Login
 

@@ -12,7 +12,7 @@ from streamhouse.model.table import Table
 from streamhouse.model.types import Tier
 from streamhouse.project.project import Project
 from streamhouse.runtime.serving import serving
-from streamhouse.stores.base import LakeStore, NeedsSparkError, Store, UnknownFormError
+from streamhouse.stores.base import LakeStore, ListedStore, NeedsSparkError, Store, UnknownFormError
 from streamhouse.stores.mark import again
 
 _AWAY = "bring the file back from a copy; without one, move the table away and fill it again: {0}; {1}"
@@ -99,6 +99,26 @@ def unreadable_tables(plan: FlowPlan, stores: Mapping[Tier, Store]) -> list[Unre
     return list(found.values())
 
 
+def check_lists(plan: FlowPlan, stores: Mapping[Tier, Store]) -> None:
+    """Compare the lists of the files of each table of a flow with what was written.
+
+    Args:
+        plan: Over the names that stores hold.
+        stores: Tiers; tables of others are not looked at.
+
+    Raises:
+        StoreError: one is damaged.
+    """
+    for (_, tier), table in {(table.name, tier): table for table, tier, _ in _asked(plan)}.items():
+        if tier in stores:
+            _check_lists(stores[tier], table)
+
+
+def _check_lists(store: Store, table: Table) -> None:
+    if isinstance(store, ListedStore) and store.identity(table.name) is not None:
+        store.check_lists(table)
+
+
 def _asked(plan: FlowPlan) -> Iterator[tuple[Table, Tier, str | None]]:
     """Table as a store has it, tier, and the writer whose newest commit matters; None: no one's does."""
     written = [one for segment in plan.segments for one in written_tables(plan, segment)]
@@ -127,6 +147,7 @@ def _error_of(
                 again(lake, table, table.tiers.target)
             else:
                 lake.snapshot_properties(table)
+        _check_lists(store, table)
     except (StoreError, StateConflictError, NeedsSparkError) as error:
         return error
     return None

@@ -9,7 +9,7 @@ from pathlib import Path
 from shutil import rmtree
 from uuid import uuid4
 
-_OFFSETS, _COMMITS, _VERSION = "offsets", "commits", "v1"
+_OFFSETS, _COMMITS, _METADATA, _VERSION = "offsets", "commits", "metadata", "v1"
 
 
 def newest_logged(folder: Path) -> int:
@@ -46,8 +46,13 @@ def write_first_batch(folder: Path, offset: str, at_ms: int) -> None:
     rmtree(folder, ignore_errors=True)
     (folder / _OFFSETS).mkdir(parents=True)
     about = {"batchWatermarkMs": 0, "batchTimestampMs": at_ms, "conf": {}}
-    (folder / "metadata").write_text(json.dumps({"id": str(uuid4())}))
+    (folder / _METADATA).write_text(json.dumps({"id": str(uuid4())}))
     offset_file(folder, 0).write_text("\n".join((_VERSION, json.dumps(about), offset)))
+
+
+def has_metadata(folder: Path) -> bool:
+    """Whether Spark's first file of a checkpoint is there."""
+    return (folder / _METADATA).is_file()
 
 
 def is_whole(folder: Path, is_offset: Callable[[str], bool]) -> bool:
@@ -63,13 +68,13 @@ def is_whole(folder: Path, is_offset: Callable[[str], bool]) -> bool:
     try:
         if not all(is_offset(_offset_in(file)) for file in offsets.values()):
             return False
-        for file in (*commits.values(), *folder.glob("metadata")):
+        for file in (*commits.values(), *folder.glob(_METADATA)):
             json.loads(file.read_text().removeprefix(f"{_VERSION}\n"))
     except (OSError, ValueError):
         return False
     # Spark asks for the batch in hand and the one before it, and commits in turn.
     in_turn = max(commits, default=-1) in (newest, newest - 1)
-    return in_turn and (newest < 1 or newest - 1 in offsets) and (newest < 0 or (folder / "metadata").is_file())
+    return in_turn and (newest < 1 or newest - 1 in offsets) and (newest < 0 or has_metadata(folder))
 
 
 def _newest(log: Path) -> int:

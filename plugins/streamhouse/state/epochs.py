@@ -5,7 +5,7 @@ them twice, so each record has a checksum.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from zlib import crc32
 
@@ -107,11 +107,12 @@ def finish(connection: Connection, record: EpochRecord) -> bool:
     return True
 
 
-def replace_finished(connection: Connection, record: EpochRecord) -> None:
-    """As `insert_finished`, in place of what an attempt that was cut off recorded of the same epoch."""
-    same = (epochs.c.flow == record.flow, epochs.c.segment == record.segment, epochs.c.epoch == record.epoch)
-    connection.execute(delete(epochs).where(*same))
-    insert_finished(connection, record)
+def replace_all_finished(connection: Connection, records: Iterable[EpochRecord]) -> None:
+    """As `insert_finished` of each, in place of what an attempt that was cut off recorded of the same epoch."""
+    for record in records:
+        same = (epochs.c.flow == record.flow, epochs.c.segment == record.segment, epochs.c.epoch == record.epoch)
+        connection.execute(delete(epochs).where(*same))
+        insert_finished(connection, record)
 
 
 def insert_finished(connection: Connection, record: EpochRecord) -> None:
@@ -172,6 +173,14 @@ def newest_known(connection: Connection, flow: str, segment: str) -> int | None:
     query = select(func.max(epochs.c.epoch)).where(epochs.c.flow == flow, epochs.c.segment == segment)
     found = connection.execute(query).scalar_one_or_none()
     return int(found) if found is not None else None
+
+
+def recorded_times(connection: Connection, flow: str, segment: str, numbers: Collection[int]) -> dict[int, int]:
+    """Epoch → its recorded time, epoch milliseconds, of those of `numbers` that are known, done or begun."""
+    mine = (epochs.c.flow == flow, epochs.c.segment == segment, epochs.c.epoch.in_(numbers))
+    rows = connection.execute(select(epochs.c.epoch, epochs.c.at_ms).where(*mine)).all()
+    with parsing(f"the times of epochs of {flow}/{segment}"):
+        return {int(number): int(at_ms) for number, at_ms in rows}
 
 
 def note_ends(connection: Connection, flow: str, segment: str, ends: Mapping[str, Position | None]) -> None:

@@ -285,12 +285,7 @@ class StateStore:
 
     def begin_at(self, records: Collection[EpochRecord]) -> None:
         """Record where segments of a candidate begin: for each an epoch that its tables were filled by."""
-
-        def work(connection: Connection) -> None:
-            for record in records:
-                epochs.replace_finished(connection, record)
-
-        self._database.write(work)
+        self._database.write(lambda connection: epochs.replace_all_finished(connection, records))
 
     def forget_candidate(self, change: Change) -> None:
         """Remove the epochs of tables that were being filled for a change."""
@@ -423,6 +418,11 @@ class StateStore:
         """The highest number of an epoch that was begun or finished; None: none was."""
         with self._database.read() as connection:
             return epochs.newest_known(connection, flow, segment)
+
+    def recorded_times(self, flow: str, segment: str, numbers: Collection[int]) -> dict[int, int]:
+        """Epoch → its recorded time, epoch milliseconds, of those of `numbers` that are known, done or begun."""
+        with self._database.read() as connection:
+            return epochs.recorded_times(connection, flow, segment, numbers)
 
     def note_ends(self, lease: Lease, segment: str, ends: Mapping[str, Position | None]) -> None:
         """Say where tables end since the last finished epoch; None: nobody knows, as something else writes to one.

@@ -243,6 +243,20 @@ class LakeStore(Store, Protocol):
 
 
 @runtime_checkable
+class ListedStore(Protocol):
+    """A store that keeps what it needs to see whether the lists of a table's files are as they were written."""
+
+    def check_lists(self, table: Table) -> None:
+        """Compare the files that tell which files the newest snapshot has; reads no file with rows.
+
+        Of manifests only the sizes are compared, and nothing of a table in an object store.
+
+        Raises:
+            StoreError: one is damaged, or is gone.
+        """
+
+
+@runtime_checkable
 class NotedStore(Store, Protocol):
     """A store whose writes carry no properties: what a writer has to say stands beside its tables."""
 

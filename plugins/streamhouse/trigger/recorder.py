@@ -89,4 +89,4 @@ class Recorder:
         pins = {name: shape.model_dump_json() for name, shape in shapes.items() if name not in open_objects}
         upstream.save_pins(flow, pins, keep=open_objects)
         paused, every_wait = upstream.paused(flow), waits_of(self.state, flow)
-        return FlowLook(flow, (*still, *settled), change, questions, paused, look.unseen, every_wait)
+        return FlowLook(flow, (*still, *settled), change, questions, paused, look.unseen, every_wait, look.failed)

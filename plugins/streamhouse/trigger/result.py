@@ -10,6 +10,7 @@ from streamhouse.model.upstream import Decision
 from streamhouse.state.approvals import Approval
 from streamhouse.state.upstream import UpstreamRecord
 from streamhouse.state.waits import Wait
+from streamhouse.upstream.observe import FailedLook
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ class FlowLook:
         paused: Steps that must not read on.
         unseen: What could not be looked at, with the reason.
         waits: All that waits, for whom and why.
+        failed: Those of `unseen` of which a store gave an error.
     """
 
     flow: str
@@ -61,3 +63,4 @@ class FlowLook:
     paused: frozenset[str] = frozenset()
     unseen: Mapping[str, str] = field(default_factory=dict)
     waits: tuple[Wait, ...] = ()
+    failed: Mapping[str, FailedLook] = field(default_factory=dict)

@@ -28,7 +28,7 @@ from streamhouse.stores.base import Store
 from streamhouse.trigger.basis import Basis
 from streamhouse.trigger.result import ApplyChange, FlowLook
 from streamhouse.trigger.round import run_round
-from streamhouse.upstream.observe import UpstreamLook, UpstreamObserver
+from streamhouse.upstream.observe import FailedLook, UpstreamLook, UpstreamObserver
 
 
 class Trigger:
@@ -95,7 +95,8 @@ class Trigger:
         live_shapes = {name: (applied[name], look.live) for name, look in looks.items()}
         if all(not looks[name].events and self._settled.get(name) == (files, revisions[name]) for name in wanted):
             self._shapes |= live_shapes
-            return [self._nothing_new(name, looks[name].unseen) for name in wanted] + self._unlooked(unsure)
+            settled = [self._nothing_new(name, looks[name].unseen, looks[name].failed) for name in wanted]
+            return settled + self._unlooked(unsure)
         definitions = self._defined(files, applied)
         of = (files, tuple(revisions.items()), tuple(wanted))
         done = self._as_files[1] if self._as_files is not None and self._as_files[0] == of else None
@@ -108,14 +109,18 @@ class Trigger:
                 self._settled[one.flow] = (files, revisions[one.flow])
         return [*done_now.looks, *self._unlooked(unsure)]
 
-    def _nothing_new(self, flow: str, unseen: Mapping[str, str]) -> FlowLook:
+    def _nothing_new(self, flow: str, unseen: Mapping[str, str], failed: Mapping[str, FailedLook]) -> FlowLook:
         return FlowLook(
-            flow, paused=self._state.upstream.paused(flow), unseen=unseen, waits=waits_of(self._state, flow)
+            flow,
+            paused=self._state.upstream.paused(flow),
+            unseen=unseen,
+            waits=waits_of(self._state, flow),
+            failed=failed,
         )
 
     def _unlooked(self, unsure: Mapping[str, str]) -> list[FlowLook]:
         """Flows that are not looked at; `unsure`: flow → why."""
-        return [self._nothing_new(flow, {flow: why}) for flow, why in unsure.items()]
+        return [self._nothing_new(flow, {flow: why}, {}) for flow, why in unsure.items()]
 
     def together(self, flow: str) -> FlowPlan | None:
         """The plan of a flow with nothing detached; None while its files say something else than what runs."""

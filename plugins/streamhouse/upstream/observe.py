@@ -34,6 +34,20 @@ _OF_OWN_TABLES = frozenset({EventType.RECREATE_TABLE, EventType.DROP_TABLE})
 
 
 @dataclass(frozen=True)
+class FailedLook:
+    """A table that was looked at in vain.
+
+    Attributes:
+        table: As the store calls it.
+        error: What the store says.
+    """
+
+    table: str
+    tier: Tier
+    error: StoreError
+
+
+@dataclass(frozen=True)
 class UpstreamLook:
     """What one look at everything a flow reads gave.
 
@@ -42,12 +56,14 @@ class UpstreamLook:
         live: Object → its shape now; what is gone, or could not be looked at, is not in it.
         pins: Object → what it was compared with.
         unseen: What could not be looked at, with the reason.
+        failed: Those of `unseen` of which a store gave an error.
     """
 
     events: tuple[UpstreamEvent, ...] = ()
     live: Mapping[str, Shape] = field(default_factory=dict)
     pins: Mapping[str, Shape] = field(default_factory=dict)
     unseen: Mapping[str, str] = field(default_factory=dict)
+    failed: Mapping[str, FailedLook] = field(default_factory=dict)
 
 
 class UpstreamObserver:
@@ -92,7 +108,7 @@ class UpstreamObserver:
             self._table(table, pins, owner_tables.get(table.name, table), looking, own=True)
             if table.name in across:  # its readers have positions in it, as in a table of another flow
                 self._lost(table, plan.given_up.get(table.name, {}), read, looking)
-        return UpstreamLook(tuple(looking.events), looking.live, looking.pins, looking.unseen)
+        return UpstreamLook(tuple(looking.events), looking.live, looking.pins, looking.unseen, looking.failed)
 
     def _source(
         self,
@@ -203,7 +219,7 @@ class UpstreamObserver:
         except RowsLostError as error:
             event = changes_lost(table, positions, error.message)
         except StoreError as error:
-            looking.unseen[table.name] = error.message
+            looking.fail(table, error)
         if event is not None:
             looking.events.append(event)
 
@@ -228,7 +244,7 @@ class UpstreamObserver:
                 time.sleep(wait_s)
                 live = live or _shape(store, table.name, looking.versions)
         except StoreError as error:
-            looking.unseen[table.name] = error.message
+            looking.fail(table, error)
             return
         if live is None and pinned is None:
             return  # a table that its flow has not made yet
@@ -262,6 +278,13 @@ class _Looking:
         self.live: dict[str, Shape] = {}
         self.pins: dict[str, Shape] = {}
         self.unseen: dict[str, str] = {}
+        self.failed: dict[str, FailedLook] = {}
+
+    def fail(self, table: Table, error: StoreError) -> None:
+        """Take note of a table that was looked at in vain."""
+        self.unseen[table.name] = error.message
+        stored = stored_name(table.name, self.versions.get(table.name, 1))
+        self.failed[table.name] = FailedLook(stored, table.tiers.target, error)
 
     def compare(self, pinned: Shape, live: Shape | None, only: frozenset[EventType] | None = None) -> None:
         self.pins[pinned.object] = pinned

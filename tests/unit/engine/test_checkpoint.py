@@ -40,6 +40,14 @@ def test_a_whole_checkpoint_goes_on(tmp_path, logs):
     assert committed(logs.parent) == (5, vector(4), vector(5))
 
 
+def test_a_log_that_is_removed_while_a_query_runs_is_missed(tmp_path, logs):
+    checkpoint = begun(tmp_path, 6)
+    assert checkpoint.has_log
+    shutil.rmtree(tmp_path / "f")
+    (checkpoint.path / "offsets").mkdir(parents=True)
+    assert not checkpoint.has_log, "Spark writes the next offsets into a folder that it makes"
+
+
 @pytest.mark.parametrize("file", ["offsets/0", "offsets/3", "commits/0", "commits/2", "metadata"])
 @pytest.mark.parametrize("text", ["", "v1\n", "v1\n{\n", "\0\0"])
 def test_a_damaged_one_is_made_again_from_the_state_store(tmp_path, logs, file, text):

@@ -114,7 +114,9 @@ def project(tmp_path_factory):
 NEEDED = {
     "warm/ods.db/warm/schema/schema-N": ("f", Tier.WARM, "ods.warm"),
     "warm/ods.db/warm/snapshot/snapshot-N": ("f", Tier.WARM, "ods.warm"),
+    "warm/ods.db/warm/manifest/manifest-list-ID-N": ("f", Tier.WARM, "ods.warm"),
     "cold/ods/cold/metadata/vN.metadata.json": ("g", Tier.COLD, "ods.cold"),
+    "cold/ods/cold/metadata/snap-N-N-ID.avro": ("g", Tier.COLD, "ods.cold"),
 }
 """Kind of file that tells what a table has → the flow that loses it, tier and table."""
 

@@ -109,3 +109,12 @@ def test_a_table_that_comes_or_goes_meanwhile_is_seen(log, tmp_path):
     assert store.identity("ods.orders") == "8"
     (tmp_path / "ods" / "orders-8").rename(tmp_path / "ods" / "orders-9")
     assert store.identity("ods.orders") == "9", "twice within a tick of the clock of the file system"
+
+
+def test_without_the_files_of_its_zookeeper_there_is_no_table(tmp_path):
+    data, zookeeper = tmp_path / "data", tmp_path / "zookeeper"
+    (data / "ods" / "orders-7" / "log-0").mkdir(parents=True)
+    (zookeeper / "version-2").mkdir(parents=True)
+    assert FlussAtRest(data, NoLedger(), zookeeper).identity("ods.orders") is None
+    (zookeeper / "version-2" / "log.1").write_bytes(b"1")
+    assert FlussAtRest(data, NoLedger(), zookeeper).identity("ods.orders") == "7"

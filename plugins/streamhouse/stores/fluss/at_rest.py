@@ -5,6 +5,7 @@ import re
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 
 from streamhouse.model.table import Column, Table
@@ -29,14 +30,16 @@ class FlussAtRest:
 
     tier: Tier = Tier.HOT
 
-    def __init__(self, data: Path, ledger: Ledger) -> None:
+    def __init__(self, data: Path, ledger: Ledger, zookeeper: Path | None = None) -> None:
         """Touches nothing yet.
 
         Args:
             data: The server's folder: `<database>/<table>-<number>/[<partition>-p<number>/]log-<bucket>/`.
             ledger: Knows the tables that must be there.
+            zookeeper: Folder of the ZooKeeper that lists the tables: while it has no file, there is no table, whatever
+                the server has. None: it is not looked at.
         """
-        self._data = data
+        self._data, self._zookeeper = data, zookeeper
         self._databases: dict[str, tuple[int, _Tables]] = {}  # with the time of the folder that was listed
         self.ledger: Ledger = _ByNumber(ledger)
 
@@ -58,8 +61,14 @@ class FlussAtRest:
         """Nothing is open."""
 
     def _folders(self, name: str) -> list[tuple[int, Path]]:
+        if not self._is_listed:
+            return []
         database, _, table = name.partition(".")
         return self._listed(database).get(table, [])
+
+    @cached_property
+    def _is_listed(self) -> bool:
+        return self._zookeeper is None or any(one.is_file() for one in self._zookeeper.rglob("*"))
 
     def _listed(self, database: str) -> _Tables:
         """The tables of a database; its folder is listed once as long as nothing comes or goes in it."""

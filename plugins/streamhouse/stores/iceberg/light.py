@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from streamhouse.errors import RowsLostError, StoreError, TableMissingError
+from streamhouse.model.place import is_local, local_path
 from streamhouse.model.table import Column, Table
 from streamhouse.model.types import Position, Tier
 from streamhouse.stores.arrow import arrow_schema, arrow_type, spark_type
 from streamhouse.stores.base import DataFile, NeedsSparkError, Snapshot
 from streamhouse.stores.data_check import remedy
 from streamhouse.stores.iceberg import files, snapshots
+from streamhouse.stores.iceberg.checksums import prove
 from streamhouse.stores.iceberg.light_failures import left_to_spark
 from streamhouse.stores.iceberg.metadata import Commit, CommitHistory
 from streamhouse.stores.iceberg.statements import PLAIN_TYPES, storage_type
@@ -74,6 +76,13 @@ class IcebergReader:
     def end(self, table: Table) -> Position:
         """See `Store.end`."""
         return {_SNAPSHOT: snapshots.newest(self._history(table))}
+
+    def check_lists(self, table: Table) -> None:
+        """See `ListedStore.check_lists`; the list of manifests has Hadoop's checksums."""
+        newest = self._table(table).current_snapshot()
+        if newest is not None and newest.manifest_list and is_local(newest.manifest_list):
+            with self._left_to_spark(table.name):
+                prove(local_path(newest.manifest_list))
 
     def snapshot_properties(self, table: Table) -> dict[str, str]:
         """See `LakeStore.snapshot_properties`."""

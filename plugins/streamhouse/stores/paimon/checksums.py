@@ -30,6 +30,8 @@ from streamhouse.stores.file_memory import FileMemory
 
 _FOLDER, _LEDGER, _FIRST = "checksums", "files", "first"
 _FIRST_SCHEMA = "schema/schema-0"
+_MANIFEST = "manifest/manifest-"
+_LIST = "manifest/manifest-list-"
 _CHUNK = 1 << 20
 _MOST_RECORDS = 100
 
@@ -89,6 +91,18 @@ class Checksums:
         path = f"snapshot/snapshot-{number}"
         if (known := self._snapshot(number).get(path)) is not None:
             self._prove(self.folder / path, known)
+
+    def prove_lists(self, number: int) -> None:
+        """Compare the file of a snapshot and its lists of manifests, and the sizes of the manifests.
+
+        Raises:
+            StoreError: as `prove_snapshot`.
+        """
+        for path, known in self._snapshot(number).items():
+            if path.startswith(_MANIFEST) and not path.startswith(_LIST):
+                self._prove_size(self.folder / path, known)
+            else:
+                self._prove(self.folder / path, known)
 
     def prove_snapshot(self, number: int) -> bool:
         """Compare the metadata of a snapshot with what is recorded; whether there is a record.
@@ -250,14 +264,21 @@ class Checksums:
         return Checksum(status.st_size, crc)
 
     def _prove(self, path: Path, known: Checksum) -> None:
+        self._prove_size(path, known)
         try:
-            status, crc = _crc_of(path)
+            _, crc = _crc_of(path)
         except FileNotFoundError as error:
             raise self._damaged(path, "it is gone") from error
-        if status.st_size != known.size:
-            raise self._damaged(path, f"it has {status.st_size:,} bytes, {known.size:,} were written")
         if crc != known.crc:
             raise self._damaged(path, "its checksum is not that of what was written")
+
+    def _prove_size(self, path: Path, known: Checksum) -> None:
+        try:
+            size = path.stat().st_size
+        except FileNotFoundError as error:
+            raise self._damaged(path, "it is gone") from error
+        if size != known.size:
+            raise self._damaged(path, f"it has {size:,} bytes, {known.size:,} were written")
 
     def _damaged(self, path: Path, what: str) -> StoreError:
         return StoreError(f"{self.name} in the warm tier is damaged: {path}: {what}", hint=remedy(Tier.WARM))

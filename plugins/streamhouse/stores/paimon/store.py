@@ -43,7 +43,7 @@ from streamhouse.stores.paimon.schema import (
     shape_of,
     stored_columns,
 )
-from streamhouse.stores.paimon.verified import prove_metadata, record, record_schemas, snapshots_of
+from streamhouse.stores.paimon.verified import prove_lists, prove_metadata, record, record_schemas, snapshots_of
 from streamhouse.stores.sums import refuse_overflow
 from streamhouse.stores.where import RowCondition
 from streamhouse.stores.widen import missing, with_columns
@@ -187,6 +187,12 @@ class PaimonStore:
         """The newest snapshot; 0 before the first."""
         with translated("reading", table.name):
             return self._end(self._stored(table.name))
+
+    def check_lists(self, table: Table) -> None:
+        """See `ListedStore.check_lists`."""
+        with translated("reading", table.name):
+            stored = self._stored(table.name)
+            prove_lists(stored, self._end(stored)[_SNAPSHOT])
 
     def rows_between(self, table: Table, start: Position, end: Position) -> int:
         """Rows that the snapshots of the range wrote; see `Store.rows_between`."""

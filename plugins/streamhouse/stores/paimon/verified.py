@@ -73,6 +73,16 @@ def is_proven(handle: Any, number: int) -> bool:
     return checksums is None or checksums.prove_snapshot(number)
 
 
+def prove_lists(handle: Any, number: int) -> None:
+    """Compare the lists of the files of a snapshot with what is recorded; see `Checksums.prove_lists`.
+
+    Raises:
+        StoreError: one is damaged.
+    """
+    if (checksums := checksums_at(handle_path(handle))) is not None:
+        checksums.prove_lists(number)
+
+
 def prove_metadata(handle: Any, snapshot: Any) -> None:
     """Compare the metadata of a snapshot: with what is recorded, or with itself.
 
