@@ -6,6 +6,7 @@ from contextlib import closing
 
 from streamhouse.model.plan import fingerprint_of
 from streamhouse.project.desired import desired_plans
+from streamhouse.project.project import Project
 
 DAMAGED = "the state store is damaged: revision 1 of flow 'orders'"
 OTHER_VERSION = "revision 1 of flow 'orders' was recorded by another version of Streamhouse"
@@ -13,7 +14,7 @@ HOW = {"damaged": DAMAGED, "of another version": OTHER_VERSION}
 """How the plan of `orders` is → what every look says of it."""
 
 
-def write_another_flow(project):
+def write_another_flow(project: Project) -> None:
     """Add the flow `others`, which does the same as `orders` with tables of its own."""
     flow = (project.root / "flows" / "orders.yaml").read_text()
     other = flow.replace("flow: orders", "flow: others").replace("ods.orders", "ods.others")
@@ -21,7 +22,7 @@ def write_another_flow(project):
     (project.root / "flows" / "others.yaml").write_text(other)
 
 
-def apply_both(project):
+def apply_both(project: Project) -> None:
     """Add the second flow, and apply both."""
     write_another_flow(project)
     with project.state() as state:
@@ -29,7 +30,7 @@ def apply_both(project):
             state.save_plan(plan)
 
 
-def spoil_plan(project, how, flow="orders"):
+def spoil_plan(project: Project, how: str, flow: str = "orders") -> None:
     """Leave the applied plan of a flow as nothing can read it; `how` as of `HOW`."""
     body = '{"flow": 1}'
     fingerprint = fingerprint_of(body) if how == "of another version" else "0"

@@ -343,7 +343,7 @@ def _into_lateral(found: _Found, columns: Sequence[str], names: Iterator[int], s
     select.append("laterals", _lateral(call, name, own))
 
 
-def _is_read(name: str, item: exp.Expr, select: exp.Select) -> bool:
+def _is_read(name: str, item: exp.Expr, select: exp.Expr) -> bool:
     """Whether another output column computes with the rows that a call makes, by the name that they have."""
     others = (node for one in select.expressions if one is not item for node in one.find_all(exp.Column))
     return any(not node.table and node.name.lower() == name.lower() for node in others)

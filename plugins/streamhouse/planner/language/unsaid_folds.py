@@ -35,16 +35,18 @@ def sum_of_each(wish: AnsweredWish) -> Question | None:
     if {token.word for token in wish.tokens} & _TOTALS:
         return None
     for measure in _own_sums(wish):
-        if isinstance(measure.of, Between):
+        of = measure.of
+        if isinstance(of, Between):
             said = next((one.phrase for one in wish.draft.figures if _is_between(one)), "")
             if said:
                 return _fold_asked(said, "the time of each row")
-        for noun in _bare_nouns(wish) if isinstance(measure.of, ColumnRef) else ():
+        if not isinstance(of, ColumnRef):
+            continue
+        for noun in _bare_nouns(wish):
             word = singular(noun.head.words[-1]) if noun.head.words else ""
-            named = any((one.table, one.column) == (wish.base.name, measure.of.column)
-                        for one in noun.head.of_kind("column"))  # fmt: skip
+            named = any((one.table, one.column) == (wish.base.name, of.column) for one in noun.head.of_kind("column"))
             if named and (word in _OF_EACH or _behind_function(wish, noun)):
-                return _fold_asked(noun.head.text, f"{wish.base.name}.{measure.of.column}")
+                return _fold_asked(noun.head.text, f"{wish.base.name}.{of.column}")
     return None
 
 
