@@ -32,7 +32,6 @@ from streamhouse.runtime.unreadable_tables import (
 from streamhouse.services.layout import ServicesFolder
 from streamhouse.services.services import Services
 from streamhouse.state.damage import DamagedStateError, OtherVersionError
-from streamhouse.state.waits import waits_of
 from streamhouse.stores.base import LakeStore, NeedsSparkError, NotedStore, Store
 from streamhouse.stores.ledger import Ledger, NoLedger
 from streamhouse.stores.mark import lost_copy_as
@@ -187,6 +186,8 @@ def lost_tables(
 
 def _unreadable_waits(state: "StateStore") -> "Unreadable":
     """Flow → why what waits of it cannot be read: a change that is open, or one upstream."""
+    from streamhouse.state.waits import waits_of  # it imports what takes long, and most projects have no state
+
     found: Unreadable = {}
     for flow in state.flows():
         try:

@@ -253,6 +253,9 @@ def test_a_tier_that_is_gone_is_seen_by_status_and_plan(project, state, capsys):
     database, name = table.name.split(".")
     folder = project.state_dir / "services" / "data" / database / f"{name}-1"
     folder.mkdir(parents=True)
+    listing = project.state_dir / "services" / "zookeeper" / "log.1"  # what lists the tables of the tier
+    listing.parent.mkdir()
+    listing.touch()
     state.stored_tables.record_table(table, Tier.HOT, "1@1")
     assert main(["status"]) == main(["plan"]) == 0
     capsys.readouterr()
