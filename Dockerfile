@@ -24,11 +24,12 @@ ENV STREAMHOUSE_CACHE=/opt/streamhouse/cache \
     SPARK_SCALA_VERSION=2.13 \
     PYSPARK_PYTHON=/opt/streamhouse/engine/bin/python \
     AIRFLOW_HOME=/opt/airflow
-# The connectors and the archive of Spark's classes are in the image: nothing is fetched or made when it starts.
+# The connectors and the archives of Spark's and Fluss' classes are in the image: nothing is fetched or made when it starts.
 RUN /opt/streamhouse/engine/bin/python -c \
     "from streamhouse.install.jars import SERVER_JARS, fetch, spark_jars; fetch((*spark_jars(warm_in_store=True, cold_in_store=True, catalog='jdbc:postgresql:'), *SERVER_JARS))" \
     && cd /tmp && /opt/streamhouse/engine/bin/python -c \
     "from pathlib import Path; from streamhouse.project.project import Project; from streamhouse.project.settings import Settings; from streamhouse.runtime.session import local_session; local_session(Project(Path('/tmp'), Settings())).stop()" \
+    && /opt/streamhouse/engine/bin/python -c "from pathlib import Path; from streamhouse.services.services import Services; services = Services(Path('/tmp')); services.up(); services.down()" \
     && rm -rf /tmp/.streamhouse \
     && chmod -R a+rX /opt/streamhouse
 COPY --chmod=755 scripts/image_entrypoint.sh /opt/streamhouse/entrypoint

@@ -18,12 +18,12 @@ import pyarrow.compute as pc
 from method.serve import OPERATIONS, private_stdout, serve, wait_until
 from method.workload import BOARD, expected_board
 from streamhouse.install.jars import SPARK_JARS, fetch
-from streamhouse.install.java import find_java
+from streamhouse.install.java import LATE_SECOND_COMPILER, find_java
 from streamhouse.model.plan import FlowPlan, PlannedStep
 from streamhouse.model.table import Table
 from streamhouse.project.project import Project
 from streamhouse.runtime.open import plan_of
-from streamhouse.runtime.session import JIT, worker_sockets
+from streamhouse.runtime.session import worker_sockets
 from streamhouse.spark.log_files import logging_session
 from streamhouse.spark.worker_daemon import MODULE as WORKER_DAEMON
 from streamhouse.stores.arrow import conform
@@ -57,7 +57,7 @@ _TUNED = {
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
     "spark.sql.streaming.checkpointFileManagerClass": f"{_STREAMING}.FileSystemBasedCheckpointFileManager",
     "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
-    "spark.driver.extraJavaOptions": " ".join(["-XX:+UseSerialGC", *JIT]),
+    "spark.driver.extraJavaOptions": " ".join(["-XX:+UseSerialGC", *LATE_SECOND_COMPILER]),
 }
 
 

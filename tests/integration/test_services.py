@@ -203,9 +203,11 @@ def test_two_processes_that_start_at_once_share_one_cluster_on_loopback(tmp_path
             listening = [c.laddr for c in process.net_connections("inet") if c.status == psutil.CONN_LISTEN]
             assert [a.ip for a in listening] == ["127.0.0.1"], name
             assert os.getsid(process.pid) == process.pid, "Ctrl-C in the terminal must not reach it"
-            assert (tmp_path / f".streamhouse/services/logs/{name}.log").stat().st_size > 0
+            assert services.folder.log(name).stat().st_size > 0
+            assert f"/{name}.jsa" in Path(f"/proc/{process.pid}/maps").read_text(), "the archive of its classes"
     finally:
         assert services.down()
+    assert "Failed to do controlled shutdown" not in services.folder.log("tablet").read_text()
     assert not running_below(tmp_path)
     assert not services.down()
     assert services.status().services == ()

@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from streamhouse.install.class_archive import LIMIT_S
 from streamhouse.project.project import Project
 from streamhouse.project.settings import Settings
 from streamhouse.runtime.session import local_session
-from streamhouse.spark.class_archive import LIMIT_S
 from streamhouse.spark.java_process import end_java
 from streamhouse.spark.results import collected_arrow
 

@@ -8,13 +8,13 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from streamhouse.errors import EnvironmentProblem
+from streamhouse.install.class_archive import key_of
 from streamhouse.install.jars import SPARK_JARS, cache_folder, fetch
-from streamhouse.install.java import JavaInstallation, find_java
+from streamhouse.install.java import LATE_SECOND_COMPILER, JavaInstallation, find_java
 from streamhouse.model.spark_conf import SHUT
 from streamhouse.project.project import Project
 from streamhouse.project.settings import SparkSettings, jars_of
@@ -35,14 +35,6 @@ from streamhouse.spark.worker_daemon import MODULE as WORKER_DAEMON
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# The second compiler of the JVM takes as much processor time in a flow's first minutes as all else, and gains a sixth
-# after some ten million rows: only what is called much oftener than by default is left to it.
-JIT = (
-    "-XX:Tier4InvocationThreshold=20000",
-    "-XX:Tier4MinInvocationThreshold=3000",
-    "-XX:Tier4CompileThreshold=60000",
-    "-XX:Tier4BackEdgeThreshold=160000",
-)
 _ALONE = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}  # nobody else calls the driver
 DRIVER_MEMORY = "2g"
 _TUNED = {
@@ -180,7 +172,7 @@ def local_session(
     if not placed:
         watch(project.root)
     with no_java_left(project.state_dir):
-        classes = [] if placed else archive(place, "streamhouse.runtime.exercise", say)
+        classes = [] if placed else archive(place, "streamhouse.runtime.exercise", lambda stage: say(stage.text))
         options = _options(project, name, jars, classes, log4j, alone=alone, placed=placed)
         with _stderr_to(logs / "spark.err"):
             spark = start(options, errors=logs / "spark.err")
@@ -278,13 +270,13 @@ def place_of(java: JavaInstallation) -> Path:
         spark = spark.readlink()
     inputs = [pyspark.__version__, *(os.environ.get(name, "") for name in _CLASS_PATHS)]
     inputs += [str(cache_folder() / jar.file_name) for jar in SPARK_JARS]
-    for file in (spark, java.home / "lib" / "modules"):  # one that is installed again at its place is another
-        inputs += [str(file), str(file.stat().st_mtime_ns if file.exists() else None)]
-    return places / sha256("\n".join(inputs).encode()).hexdigest()[:16]
+    return places / key_of(java, inputs, [spark])
 
 
 def _java_options(log4j: Path, classes: Sequence[str]) -> str:
     opens = ("java.nio", "java.lang")
     flags = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in opens]
     crash = f"-XX:ErrorFile={log4j.with_name('spark-crash-%p.log')}"  # it holds variables of the process
-    return " ".join([*flags, f"-Dlog4j2.configurationFile=file:{log4j}", crash, "-XX:+UseSerialGC", *JIT, *classes])
+    return " ".join(
+        [*flags, f"-Dlog4j2.configurationFile=file:{log4j}", crash, "-XX:+UseSerialGC", *LATE_SECOND_COMPILER, *classes]
+    )

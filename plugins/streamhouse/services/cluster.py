@@ -3,11 +3,11 @@
 import os
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from streamhouse.doors.variables import PREFIX
-from streamhouse.install.java import JavaInstallation
+from streamhouse.install.java import LATE_SECOND_COMPILER, JavaInstallation
 from streamhouse.model.types import Frozen
 from streamhouse.secret import names_secret
 from streamhouse.services.layout import ServicesFolder
@@ -17,6 +17,7 @@ ZOOKEEPER, COORDINATOR, TABLET = "zookeeper", "coordinator", "tablet"
 STOP_ORDER = (TABLET, COORDINATOR, ZOOKEEPER)
 TABLET_ID = "0"
 
+_QUICK_COMPILER = "-XX:TieredStopAtLevel=1"
 _SHADED = "org.apache.fluss.shaded.zookeeper3.org.apache.zookeeper"
 # A server that lost its session registers again, so a short timeout would be safe, but a laptop that pauses
 # for seconds should not notice at all. What kill -9 leaves behind is removed at the next start instead.
@@ -81,12 +82,16 @@ class Ports(Frozen):
 
 @dataclass(frozen=True)
 class Cluster:
-    """How to start the servers of one project with one Java, on given ports."""
+    """How to start the servers of one project with one Java, on given ports.
+
+    `class_options` are, by service, options of its JVM that use or write an archive of its classes.
+    """
 
     folder: ServicesFolder
     java: JavaInstallation
     jars: Sequence[Path]
     ports: Ports
+    class_options: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def prepare(self) -> None:
         """Create folders, empty the scratch folder, put old logs aside and write settings files."""
@@ -102,21 +107,22 @@ class Cluster:
 
     def command(self, service: str) -> list[str]:
         """The command line of one service."""
+        classes = self.class_options.get(service, ())
         if service == ZOOKEEPER:
-            heap, fast = "96m", ("-Dzookeeper.preAllocSize=4096", "-XX:TieredStopAtLevel=1")
-            return self._java(heap, fast, f"{_SHADED}.server.quorum.QuorumPeerMain", str(self.folder.conf / "zoo.cfg"))
+            fast, main = ("-Dzookeeper.preAllocSize=4096", _QUICK_COMPILER), f"{_SHADED}.server.quorum.QuorumPeerMain"
+            return self._java("96m", (*fast, *classes), main, str(self.folder.conf / "zoo.cfg"))
         if service == COORDINATOR:
             main = "org.apache.fluss.server.coordinator.CoordinatorServer"
-            return self._java("256m", ("-XX:TieredStopAtLevel=1",), main, *self._server(self.ports.coordinator))
+            return self._java("256m", (_QUICK_COMPILER, *classes), main, *self._server(self.ports.coordinator))
         main = "org.apache.fluss.server.tablet.TabletServer"
         server_id = f"-Dtablet-server.id={TABLET_ID}"
-        return self._java("1g", (), main, *self._server(self.ports.tablet), server_id)
+        return self._java("1g", (*LATE_SECOND_COMPILER, *classes), main, *self._server(self.ports.tablet), server_id)
 
     def zookeeper_shell(self) -> list[str]:
         """A command that reads ZooKeeper commands from its standard input."""
         # Its port is open before ZooKeeper answers: without the last flag the first command may be lost.
         server = ("-server", f"{LOOPBACK}:{self.ports.zookeeper}", "-waitforconnection")
-        return self._java("64m", ("-XX:TieredStopAtLevel=1",), f"{_SHADED}.ZooKeeperMain", *server)
+        return self._java("64m", (_QUICK_COMPILER,), f"{_SHADED}.ZooKeeperMain", *server)
 
     def environment(self) -> Mapping[str, str]:
         """The environment of the servers: of ours what a program needs, with a locale in which Java can name any file.

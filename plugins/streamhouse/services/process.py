@@ -59,18 +59,19 @@ class Process(Frozen):
         Returns:
             Whether it ended without being killed.
         """
-        import psutil
+        self.ask_to_end()
+        return self.end_within(grace_s)
 
-        found = self._found()
-        if found is None:
+    def ask_to_end(self) -> None:
+        """Send SIGTERM. Does nothing when it is gone."""
+        self._send(signal.SIGTERM)
+
+    def end_within(self, seconds: float) -> bool:
+        """Wait for its end, at most so long, then kill it; whether it ended without being killed."""
+        if self.ended_within(seconds):
             return True
-        with suppress(psutil.NoSuchProcess):
-            found.send_signal(signal.SIGTERM)
-        if self.ended_within(grace_s):
-            return True
-        with suppress(psutil.NoSuchProcess):
-            found.kill()
-        self.ended_within(grace_s)
+        self._send(signal.SIGKILL)
+        self.ended_within(seconds)
         return False
 
     def ended_within(self, seconds: float) -> bool:
@@ -82,6 +83,14 @@ class Process(Frozen):
                 return False
             time.sleep(_LOOK_EVERY_S)
         return True
+
+    def _send(self, number: signal.Signals) -> None:
+        import psutil
+
+        found = self._found()
+        if found is not None:
+            with suppress(psutil.NoSuchProcess):
+                found.send_signal(number)
 
     def _found(self) -> "psutil.Process | None":
         import psutil

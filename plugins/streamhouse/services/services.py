@@ -11,6 +11,7 @@ from streamhouse.install.jars import SERVER_JARS, fetch
 from streamhouse.install.java import find_java
 from streamhouse.install.only_one import locked
 from streamhouse.install.stage import OnStage, Stage, silent
+from streamhouse.services.class_archive import class_options
 from streamhouse.services.cluster import Cluster, Ports
 from streamhouse.services.guardian import begin, done, watch
 from streamhouse.services.layout import ServicesFolder
@@ -212,13 +213,15 @@ class Services:
         require_room(self.folder.base, self._least_free_bytes)
         java = find_java()
         jars = fetch(SERVER_JARS, settings=self._ivy_settings, progress=progress)
+        classes = class_options(java, jars, progress)
         last = last_ports(self.folder.ports)
         for left in reversed(range(_PORT_TRIES)):
             ports = self._ports(last)
             last = None  # one that is taken at its next start was not free after all
             save(self.folder.ports, ports)
             try:
-                return start(Cluster(self.folder, java, jars, ports), users, orderly=orderly, progress=progress)
+                cluster = Cluster(self.folder, java, jars, ports, classes)
+                return start(cluster, users, orderly=orderly, progress=progress)
             except PortLostError as error:
                 if self._port is not None:
                     require_free(self._port)

@@ -60,6 +60,8 @@ def start(cluster: Cluster, users: ServiceState, *, orderly: bool, progress: OnS
 def stop(state: ServiceState, folder: ServicesFolder, progress: OnStage) -> bool:
     """Stop what lives of the recorded servers, each before those that it talks to, and those that nothing records.
 
+    The coordinator is asked to end as soon as the tablet server takes no more requests, and both wait at the same time.
+
     Returns:
         Whether all of them lived and ended without being killed.
 
@@ -75,15 +77,33 @@ def stop(state: ServiceState, folder: ServicesFolder, progress: OnStage) -> bool
 
 def _stop_in_order(state: ServiceState, folder: ServicesFolder, progress: OnStage) -> bool:
     orderly = state.alive
-    by_name = {service.name: service.process for service in state.services}
-    for name in STOP_ORDER:
-        if name in by_name:
-            progress(Stage(f"stopping {name}"))
-            orderly &= by_name[name].stop(_GRACE_S[name] if orderly else _BROKEN_GRACE_S)
+    grace_s = _GRACE_S if orderly else dict.fromkeys(STOP_ORDER, _BROKEN_GRACE_S)
+    by_name = {service.name: service for service in state.services}
+    fluss = [by_name[name] for name in (TABLET, COORDINATOR) if name in by_name]
+    for service in fluss:
+        progress(Stage(f"stopping {service.name}"))
+        service.process.ask_to_end()
+        # From then on it needs ZooKeeper alone, and waits two seconds for its network threads.
+        orderly &= _refuses_within(service, grace_s[service.name]) or service.process.end_within(0)
+    for service in fluss:
+        orderly &= service.process.end_within(grace_s[service.name])
+    if ZOOKEEPER in by_name:
+        progress(Stage(f"stopping {ZOOKEEPER}"))
+        orderly &= by_name[ZOOKEEPER].process.stop(grace_s[ZOOKEEPER])
     for unrecorded in servers_below(folder.base):  # a start was interrupted before it could record them
         unrecorded.stop(_BROKEN_GRACE_S)
         orderly = False
     return orderly
+
+
+def _refuses_within(service: Service, seconds: float) -> bool:
+    """Wait until a server accepts no more connections, at most so long; whether that came."""
+    until = time.monotonic() + seconds
+    while service.process.alive and answers(service.port):
+        if time.monotonic() > until:
+            return False
+        time.sleep(_LOOK_EVERY_S)
+    return True
 
 
 def _kill(state: ServiceState, folder: ServicesFolder) -> None:

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,15 @@ def test_every_server_listens_on_loopback_only(cluster):
 def test_memory_stays_small(cluster):
     heaps = {name: next(a for a in cluster.command(name) if a.startswith("-Xmx")) for name in Ports.__annotations__}
     assert heaps == {"zookeeper": "-Xmx96m", "coordinator": "-Xmx256m", "tablet": "-Xmx1g"}
+
+
+def test_each_server_has_the_options_of_its_archive_of_classes(cluster):
+    names = tuple(Ports.__annotations__)
+    with_archives = replace(cluster, class_options={name: [f"-XX:SharedArchiveFile={name}"] for name in names})
+    for name in names:
+        command = with_archives.command(name)
+        assert [word for word in command if word.startswith("-XX:Shared")] == [f"-XX:SharedArchiveFile={name}"]
+        assert [word for word in command if word not in cluster.command(name)] == [f"-XX:SharedArchiveFile={name}"]
 
 
 def test_a_path_with_any_character_reaches_zookeeper(cluster):
