@@ -10,7 +10,7 @@ from streamhouse.planner.language.scope import is_number
 from streamhouse.planner.language.shape import Shaped
 from streamhouse.planner.language.tokens import stem, stems
 from streamhouse.planner.language.used import used_by
-from streamhouse.planner.language.words import PARTICIPLES, VERB_NOUNS
+from streamhouse.planner.language.words import VERB_NOUNS, is_past_form
 from streamhouse.planner.request import Between, Block, ColumnRef, Condition, Cut, Question
 
 _DOERS = frozenset({"who", "that", "which", "have", "has", "had"})
@@ -152,7 +152,7 @@ def other_deed(wish: AnsweredWish) -> Question | None:
     read = _tables_read(wish.found)
     named = {word for one in wish.mentions if len(one.words) > 1 and one.best >= WHOLE_NAME for word in one.words}
     for word in wish.draft.words:
-        if word in named or not (word.endswith("ed") or word in PARTICIPLES):
+        if word in named or not is_past_form(word):
             continue
         done = {sense.table for noun in VERB_NOUNS.get(stem(word), ()) for sense in lexicon.meanings(stems(noun))
                 if sense.kind == "table" and sense.quality >= WHOLE_NAME}  # fmt: skip

@@ -8,8 +8,8 @@ from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.mentions import tables_named
 from streamhouse.planner.language.place import is_participle
 from streamhouse.planner.language.scope import TIMES, spoken
-from streamhouse.planner.language.tokens import singular, stem
-from streamhouse.planner.language.words import LIGHT_STEMS, PARTICIPLES
+from streamhouse.planner.language.tokens import stem
+from streamhouse.planner.language.words import LIGHT_STEMS, is_past_form
 from streamhouse.planner.request import ColumnRef, Question
 
 _GOES_ON = frozenset({"to", "for", "as", "with", "from", "without", "of"})
@@ -24,8 +24,7 @@ def deed_without_rows(wish: AnsweredWish) -> Question | None:
         word = wish.word(mention.end)
         after = wish.tokens[mention.end + 1].word if mention.end + 1 < len(wish.tokens) else ""
         things = [sense for sense in mention.of_kind("table") if sense.table == base.name]
-        plural = bool(mention.words) and singular(mention.words[-1]) != mention.words[-1]
-        if things and plural and _was_done(word) and after not in _GOES_ON:
+        if things and mention.is_plural and _was_done(word) and after not in _GOES_ON:
             said = f"{mention.text} {word}"
             return Question(text=f"'{said}': which rows say so? Only {base.name} would be read", phrase=said)
     return None
@@ -47,7 +46,7 @@ def sum_without_rows(wish: AnsweredWish) -> Question | None:
         return None
     for mention in wish.mentions:
         word = wish.word(mention.end)
-        done = word.endswith("ed") or word in PARTICIPLES
+        done = is_past_form(word)
         if done and any(one.table == base.name and one.column in summed for one in mention.of_kind("column")):
             said = f"{mention.text} {word}"
             return Question(text=f"'{said}': which rows say so? Only {base.name} would be read", phrase=said)
@@ -108,5 +107,5 @@ _PARTICLES = frozenset({"out", "over", "off", "up", "down", "away", "low"})
 
 
 def _was_done(word: str) -> bool:
-    participle = word.endswith("ed") or word in PARTICIPLES
+    participle = is_past_form(word)
     return participle and (word == "used" or stem(word) in LIGHT_STEMS)

@@ -208,7 +208,7 @@ def _rows_with_value(bench: Bench, noun: Noun) -> Measure:
     """As in "Crashes" where a row of the base may be a crash."""
     places = bench.places
     things = {s.table for s in noun.head.of_kind("table") if s.quality >= WHOLE_NAME}
-    if things and singular(noun.head.words[-1]) != noun.head.words[-1] and bench.base.name not in things:
+    if things and noun.head.is_plural and bench.base.name not in things:
         raise NotPlacedError(noun.text, f"they are rows of {', '.join(sorted(things))}")
     if _PEOPLE.search(noun.head.words[-1]) and default_time(bench.base) and key_column(bench.base) is None:
         raise UnclearError(f"does '{noun.text}' mean people, or rows of {bench.base.name}?", noun.text)
@@ -315,7 +315,7 @@ def _bare(bench: Bench, figure: Figure, noun: Noun) -> Measure:
     sense = named_measure(bench, noun)
     numbers = [one for one in bench.places.columns(noun, want="number") if not _is_key(one)]
     direct = _counts_rows(bench, noun)
-    plural = bool(noun.head.words) and singular(noun.head.words[-1]) != noun.head.words[-1]
+    plural = noun.head.is_plural
     closer = direct is not None and sense is not None and direct + 0.5 < (1 - sense.quality) * 10
     rows = plural and closer  # "bills per month" are not what was billed
     if sense and not rows and (not numbers or sense.quality * 10 >= 10 - numbers[0].cost - 0.5):

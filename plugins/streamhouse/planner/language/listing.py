@@ -191,7 +191,7 @@ def _whose(bench: Bench, first: Noun, rows: Noun) -> bool:
 def _rows_are_called(bench: Bench) -> bool:
     """Whether the wish begins with a value that people of the base are called by: "seniors that joined in 2024"."""
     subject = bench.draft.subject
-    if subject is None or singular(subject.words[-1]) == subject.words[-1] or not bench.filters:
+    if subject is None or not subject.is_plural or not bench.filters:
         return False
     found = bench.places.values(subject)
     return bool(found) and not found[0].of.role

@@ -16,7 +16,7 @@ from streamhouse.planner.language.levels import (
 from streamhouse.planner.language.lexicon import Mention, Sense
 from streamhouse.planner.language.scope import TIMES, Reach, ReachableTables, is_number, key_column, spoken
 from streamhouse.planner.language.tokens import singular, stem, stems
-from streamhouse.planner.language.words import DIRECTIONS, PARTICIPLES
+from streamhouse.planner.language.words import DIRECTIONS, is_past_form
 from streamhouse.planner.request import ColumnRef, Reading
 
 CLOSE = 0.75
@@ -338,7 +338,7 @@ def _owns(mention: Mention, noun: Noun, placed: Placed) -> bool:
 def is_participle(mention: Mention) -> bool:
     """Whether a mention says what was done: "paid", "closed"."""
     word = mention.words[0] if mention.words else ""
-    return word.endswith("ed") or word in PARTICIPLES
+    return is_past_form(word)
 
 
 def counts(scope: ReachableTables, sense: Sense) -> bool:

@@ -22,13 +22,13 @@ from streamhouse.planner.language.words import (
     FILLERS,
     GRAINS,
     LIGHT_VERBS,
-    PARTICIPLES,
     RATES,
     SHARES,
     STATES,
     SUPERLATIVES,
     VALUE_LIKE,
     VERB_NOUNS,
+    is_past_form,
 )
 
 DETERMINERS = frozenset(
@@ -413,7 +413,7 @@ class Reader:
         """Whether a participle says what people did, though rows are called so, too: "customers ordered" and orders."""
         word = found.words[0] if len(found.words) == 1 else ""
         named = max((sense.quality for sense in found.of_kind("table")), default=0.0)
-        if not (word.endswith("ed") or word in PARTICIPLES) or named >= NEARLY_NAME:
+        if not is_past_form(word) or named >= NEARLY_NAME:
             return False
         tables = self.lexicon.catalog.tables
         return any(holds_people(tables[sense.table], self.lexicon) for sense in before.of_kind("table")[:1])
@@ -449,13 +449,13 @@ def is_done(mention: Mention) -> bool:
     word = mention.words[0] if mention.words else ""
     if len(mention.words) > 1 and mention.words[-1] not in {"by", "in", "on", "at", "from", "to", "with", "back"}:
         return False
-    return (word.endswith("ed") or word in PARTICIPLES) and not mention.of_kind("table")
+    return is_past_form(word) and not mention.of_kind("table")
 
 
 def is_verb(mention: Mention) -> bool:
     """Whether a mention is a verb in the past, and no name that the catalog spells so."""
     word = mention.words[-1] if mention.words else ""
-    return len(mention.words) == 1 and (word.endswith("ed") or word in PARTICIPLES) and mention.best < WHOLE_NAME
+    return len(mention.words) == 1 and is_past_form(word) and mention.best < WHOLE_NAME
 
 
 def is_value_of_rows(value: Mention, rows: Mention) -> bool:

@@ -111,7 +111,7 @@ def value_for_things(wish: AnsweredWish) -> Question | None:
         others = [f"{table.name}.{column.name}" for table in wish.scope.lexicon.catalog.tables.values()
                   for column in table.columns
                   if table.name != base.name and word in stems(column.name.replace("_", " "))]  # fmt: skip
-        if own and others and singular(mention.words[-1]) != mention.words[-1]:
+        if own and others and mention.is_plural:
             text = (
                 f"'{mention.text}': rows of {base.name} with {own[0].column} '{own[0].value}'? {others[0]} says it, too"
             )

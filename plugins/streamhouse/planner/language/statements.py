@@ -32,7 +32,7 @@ from streamhouse.planner.language.restricting import restricts
 from streamhouse.planner.language.said_columns import said_with_column
 from streamhouse.planner.language.scope import is_number, is_year
 from streamhouse.planner.language.tokens import stem
-from streamhouse.planner.language.words import NEGATED, PARTICIPLES, STATES
+from streamhouse.planner.language.words import NEGATED, STATES, is_past_form
 
 _TIMES = frozenset({"timestamp", "date", "timestamp_ntz"})
 
@@ -259,7 +259,7 @@ def _counts_years(reader: Reader, noun: Noun) -> bool:
 def _names_time(noun: Noun, lexicon: Lexicon) -> bool:
     """Whether a noun is the name of a moment rather than of a thing."""
     last = noun.head.words[-1] if noun.head.words else ""
-    return bool(is_verb(noun.head) or last.endswith("ed") or last in PARTICIPLES) and is_time(noun, lexicon)
+    return bool(is_verb(noun.head) or is_past_form(last)) and is_time(noun, lexicon)
 
 
 def _compares(reader: Reader, noun: Noun, start: int) -> bool:

@@ -104,7 +104,7 @@ def rows_uncounted(wish: AnsweredWish) -> Question | None:
     for noun in wish.draft.nouns:
         start, end = noun.head.start, max(one.end for one in (noun.head, *noun.around))
         behind = wish.word(end)
-        rows = base.name in tables_named([noun.head], WHOLE_NAME) and _is_plural(noun.head) and not noun.predicate
+        rows = base.name in tables_named([noun.head], WHOLE_NAME) and noun.head.is_plural and not noun.predicate
         rows = rows and not any(_is_figure(one, noun.head) for one in block.measures)
         joined = start > 1 and wish.word(start - 1) in {"and", ",", "plus"} and start - 1 in counted
         first = _begins(wish, noun) and (behind in _GROUPING or (behind == "," and bool(wish.draft.figures)))
@@ -132,7 +132,7 @@ def joined_counts(wish: AnsweredWish) -> Question | None:
             continue
         for mention in wish.mentions:
             value = any(one.value in values for one in mention.of_kind("value"))
-            if mention.start == end + 1 and value and _is_plural(mention) and not mention.of_kind("table"):
+            if mention.start == end + 1 and value and mention.is_plural and not mention.of_kind("table"):
                 both = f"{noun.text} and {mention.text}"
                 text = f"'{both}': the number of each? Only rows that are both would be counted"
                 return Question(text=text, phrase=both)
@@ -161,7 +161,7 @@ def things_without_rows(wish: AnsweredWish) -> Question | None:
         end = max(one.end for one in (noun.head, *noun.around))
         joined = wish.word(end)
         tables = tables_named([noun.head], WHOLE_NAME)
-        others = bool(tables) and wish.base.name not in tables and _is_plural(noun.head)
+        others = bool(tables) and wish.base.name not in tables and noun.head.is_plural
         if others and not noun.predicate and joined in {"with", "and", "plus", ","} and _begins(wish, noun):
             text = f"'{noun.text}': a row for each of them, or one number for all?"
             return Question(text=text, phrase=f"{noun.text} {joined}", choices=(f"{noun.text} and their",))
@@ -172,10 +172,6 @@ def _begins(wish: AnsweredWish, noun: Noun) -> bool:
     """Whether a noun is what a wish begins with."""
     first = min(one.start for one in (noun.head, *noun.around))
     return all(token.word in _OPENING | ARTICLES for token in wish.tokens[:first])
-
-
-def _is_plural(mention: Mention) -> bool:
-    return bool(mention.words) and singular(mention.words[-1]) != mention.words[-1]
 
 
 def things_or_deeds(wish: AnsweredWish) -> Question | None:

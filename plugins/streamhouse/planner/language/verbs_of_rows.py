@@ -6,7 +6,7 @@ from streamhouse.planner.language.levels import ANY_FORM, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon, Mention
 from streamhouse.planner.language.named_sums import sums_of_money
 from streamhouse.planner.language.tokens import Token, stem
-from streamhouse.planner.language.words import PARTICIPLES, VERB_NOUNS
+from streamhouse.planner.language.words import VERB_NOUNS, is_past_form
 
 _BEING = frozenset({"was", "were", "is", "are", "has", "have", "did", "do", "does", "been"})
 _PRONOUNS = frozenset({"we", "they", "you"})
@@ -138,7 +138,7 @@ def _one(found: Mention, lexicon: Lexicon) -> str:
 
 
 def _is_participle(word: str) -> bool:
-    return word.endswith("ed") or word in PARTICIPLES
+    return is_past_form(word)
 
 
 def _said(old: Token, text: str) -> tuple[Token, ...]:

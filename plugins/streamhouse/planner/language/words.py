@@ -314,3 +314,13 @@ COMMON: Final = frozenset(
     believe wonder curious please quickly directly straight""".split()
 )
 """Ordinary English words of five letters or more, none of which is a slip of another word."""
+
+
+def is_past_form(word: str) -> bool:
+    """Whether a word is a past participle by its form.
+
+    Example:
+        >>> is_past_form("sold"), is_past_form("opened"), is_past_form("sale")
+        (True, True, False)
+    """
+    return word.endswith("ed") or word in PARTICIPLES
