@@ -22,19 +22,14 @@ from streamhouse.project.desired import desired_plans
 from streamhouse.project.project import Project
 from streamhouse.runtime.cold import cold_reader
 from streamhouse.runtime.stores import warm_reader
-from streamhouse.runtime.unreadable_tables import (
-    UnreadableTable,
-    check_lists,
-    says_nothing,
-    unreadable_tables,
-    why_nothing,
-)
+from streamhouse.runtime.unreadable_tables import check_lists, remedy_for, unreadable_tables
 from streamhouse.services.layout import ServicesFolder
 from streamhouse.services.services import Services
 from streamhouse.state.damage import DamagedStateError, OtherVersionError
 from streamhouse.stores.base import LakeStore, NeedsSparkError, NotedStore, Store
 from streamhouse.stores.ledger import Ledger, NoLedger
 from streamhouse.stores.mark import lost_copy_as
+from streamhouse.stores.unreadable import UnreadableTable, says_nothing, why_nothing
 
 if TYPE_CHECKING:
     from streamhouse.state.known_tables import KnownTogether
@@ -97,7 +92,7 @@ class LostTables:
             one: The table.
             is_first: Whether this is the first tier of the table, and no copy.
         """
-        typed, names = one.hint_for(project, flow, is_first=is_first), (table_name(one.table),)
+        typed, names = remedy_for(one, project, flow, is_first=is_first), (table_name(one.table),)
         return cls(flow, LossKind.UNREADABLE, one.tier, names, one.text, one.code, typed)
 
     @property
