@@ -47,7 +47,7 @@ def _is_other(wish: AnsweredWish, sense: Sense, taken: Sense) -> bool:
         taken.table in {step.table.name for step in chain} for chain in chains
     ):
         return False
-    tables, root = wish.scope.lexicon.catalog.tables, wish.scope.root
+    tables, root = wish.lexicon.catalog.tables, wish.scope.root
     targets = [tables[one.table].column(one.column).references or (one.table, one.column) for one in (sense, taken)]
     return root(*targets[0]) != root(*targets[1])
 

@@ -31,7 +31,7 @@ def restricted_whole(wish: AnsweredWish) -> Question | None:
         or singular(words[end - 1]) == words[end - 1]
     ):
         return None
-    rows = wish.scope.lexicon.mention(wish.tokens, end - 1, 1)
+    rows = wish.lexicon.mention(wish.tokens, end - 1, 1)
     if rows is None or not any(sense.quality >= NEARLY_NAME for sense in rows.of_kind("table")):
         return None
     said = " ".join(token.text for token in wish.tokens[second:end])
@@ -70,7 +70,7 @@ def among_rows(wish: AnsweredWish) -> Question | None:
 
 def measured_twice(wish: AnsweredWish) -> Question | None:
     """An adjective of rows that only the measured number stands for: "delay of late deliveries" by days late."""
-    base, lexicon = wish.base, wish.scope.lexicon
+    base, lexicon = wish.base, wish.lexicon
     for mention in wish.mentions:
         rows = lexicon.mention(wish.tokens, mention.end) if mention.end < len(wish.tokens) else None
         if rows is None or not any(s.table == base.name and s.quality >= NEARLY_NAME for s in rows.of_kind("table")):
@@ -89,7 +89,7 @@ def measured_twice(wish: AnsweredWish) -> Question | None:
 
 def joined_deeds(wish: AnsweredWish) -> Question | None:
     """Two participles that "and" joins before rows, of which only one is read."""
-    used = used_by(wish.block, wish.scope.lexicon)
+    used = used_by(wish.block, wish.lexicon)
     ends = {mention.start for mention in wish.mentions}
     for mention in wish.mentions:
         joined = mention.end + 1 < len(wish.tokens) and wish.tokens[mention.end].word in {"and", "or"}

@@ -136,7 +136,7 @@ def finer_group(wish: AnsweredWish) -> Question | None:
     best = wish.draft.best
     if best is None or not isinstance(best.target, Noun):
         return None
-    keys = wish.scope.lexicon.keys
+    keys = wish.lexicon.keys
     wanted = {sense.table for sense in best.target.head.of_kind("table")}
     for group in (one for one in (*wish.draft.groups, *best.per) if isinstance(one, Noun)):
         for sense in group.head.of_kind("table"):
@@ -148,7 +148,7 @@ def finer_group(wish: AnsweredWish) -> Question | None:
 
 def other_deed(wish: AnsweredWish) -> Question | None:
     """As in "who borrowed the most books", read over reservations, where loans are rows of another table."""
-    lexicon = wish.scope.lexicon
+    lexicon = wish.lexicon
     read = _tables_read(wish.found)
     named = {word for one in wish.mentions if len(one.words) > 1 and one.best >= WHOLE_NAME for word in one.words}
     for word in wish.draft.words:

@@ -89,7 +89,7 @@ def two_parts_of_day(wish: AnsweredWish) -> Question | None:
 
 def time_or_value(wish: AnsweredWish) -> Question | None:
     """As in "weekend tariff", where the first word was read as a time and is a value of what the second one names."""
-    lexicon = wish.scope.lexicon
+    lexicon = wish.lexicon
     used = used_by(wish.block, lexicon)
     for at in range(len(wish.tokens) - 1):
         value, thing = lexicon.mention(wish.tokens, at, 1), lexicon.mention(wish.tokens, at + 1, 1)

@@ -62,7 +62,7 @@ def shown_or_done(wish: AnsweredWish) -> Question | None:
     if not block.filters or wish.base.column(shown.column).type not in TIMES:
         return None
     for mention in wish.mentions:
-        rows = wish.scope.lexicon.mention(wish.tokens, mention.start - 1, 1) if mention.start else None
+        rows = wish.lexicon.mention(wish.tokens, mention.start - 1, 1) if mention.start else None
         named = any((one.table, one.column) == (wish.base.name, shown.column) for one in mention.of_kind("column"))
         if named and is_participle(mention) and rows is not None and tables_named([rows], WHOLE_NAME):
             said = f"{rows.text} {mention.text}"
@@ -78,7 +78,7 @@ def shown_or_so(wish: AnsweredWish) -> Question | None:
     if not shown or block.measures or block.dimensions or wish.draft.shown:
         return None
     for mention in wish.mentions:
-        rows = wish.scope.lexicon.mention(wish.tokens, mention.end, 1) if mention.end < len(wish.tokens) else None
+        rows = wish.lexicon.mention(wish.tokens, mention.end, 1) if mention.end < len(wish.tokens) else None
         named = {one.column for one in mention.of_kind("column") if one.table == wish.base.name} & shown
         before = wish.word(mention.start - 1)
         if not named or len(mention.words) != 1 or not is_participle(mention) or before in {"and", ",", "with"}:

@@ -17,7 +17,7 @@ def never_or_still_open(wish: AnsweredWish) -> Question | None:
     verb = _verb_behind_not(wish)
     if not missing or not verb:
         return None
-    for table in wish.scope.lexicon.catalog.tables.values():
+    for table in wish.lexicon.catalog.tables.values():
         for column in table.columns if table.name != wish.base.name else ():
             named = {part for text in (column.name, *column.synonyms) for part in stems(text)}
             if column.type in TIMES and may_be_empty(column) and stem(verb) in named:

@@ -27,7 +27,7 @@ def time_of_verb(wish: AnsweredWish) -> Question | None:
     default = _default_time(wish)
     if default is None:
         return None
-    used = used_by(wish.block, wish.scope.lexicon)
+    used = used_by(wish.block, wish.lexicon)
     for mention in _verbs(wish):
         named = [one for one in mention.senses if one.quality >= max(ANY_FORM, mention.best - NEAR)]
         times = [one for one in named if one.kind == "column" and _is_time(wish, one.table, one.column)]
@@ -144,7 +144,7 @@ def _verbs(wish: AnsweredWish) -> Iterator[Mention]:
     yield from (one.of for one in wish.draft.filters if isinstance(one, When) and one.of is not None)
     read = {at for one in wish.mentions for at in range(one.start, one.end)}
     for at in range(len(wish.tokens)):
-        mention = wish.scope.lexicon.mention(wish.tokens, at, 1) if at not in read else None
+        mention = wish.lexicon.mention(wish.tokens, at, 1) if at not in read else None
         if mention is not None and is_participle(mention):
             yield mention
 
@@ -158,7 +158,7 @@ def _is_light(mention: Mention) -> bool:
 
 
 def _is_time(wish: AnsweredWish, table: str, column: str) -> bool:
-    return wish.scope.lexicon.catalog.tables[table].column(column).type in TIMES
+    return wish.lexicon.catalog.tables[table].column(column).type in TIMES
 
 
 def _other_times(table: CatalogTable, of: ColumnRef) -> list[CatalogColumn]:

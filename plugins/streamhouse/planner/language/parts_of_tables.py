@@ -11,7 +11,7 @@ from streamhouse.planner.request import ColumnRef, Condition, Question, Related
 
 def value_or_rows(wish: AnsweredWish) -> Question | None:
     """A value whose words say something of rows of another table: "late deliveries", and a reason that is called so."""
-    lexicon, tokens = wish.scope.lexicon, wish.tokens
+    lexicon, tokens = wish.lexicon, wish.tokens
     for mention in wish.mentions:
         words = mention.end - mention.start
         if words < 2 or not mention.of_kind("value") or mention.end > len(tokens) or mention.of_kind("table"):
@@ -32,7 +32,7 @@ def value_or_rows(wish: AnsweredWish) -> Question | None:
 
 def part_not_there(wish: AnsweredWish) -> Question | None:
     """Rows that another table has in part, asked there for what they say themselves: "not rush" by shipped orders."""
-    tables = wish.scope.lexicon.catalog.tables
+    tables = wish.lexicon.catalog.tables
     own = {one.name for one in wish.base.columns}
     for one in wish.block.filters:
         if not isinstance(one, Related) or wish.base.name not in tables[one.table].upstream or one.table in wish.things:
@@ -68,7 +68,7 @@ def rows_or_number(wish: AnsweredWish) -> Question | None:
     counts = [one for one in wish.block.measures if one.function == "count" and one.of is None and one.named is None]
     if not counts or wish.block.inner is not None:
         return None
-    lexicon, base = wish.scope.lexicon, wish.base
+    lexicon, base = wish.lexicon, wish.base
     figures = [one.noun for one in wish.draft.figures if one.function == "count" and isinstance(one.noun, Noun)]
     for noun in (*figures, *(one for one in wish.draft.nouns if one.listed and not one.predicate)):
         named = {one.table: one.quality for one in reversed(noun.head.of_kind("table"))}
@@ -92,7 +92,7 @@ def _has_groups(wish: AnsweredWish, table: str) -> bool:
     """Whether rows of another table have all keys that results are grouped by."""
     keys = {of[0] for one in wish.block.dimensions if isinstance(one.of, ColumnRef) and not one.of.role
             and (of := wish.base.column(one.of.column).references)}  # fmt: skip
-    others = {key.to for key in wish.scope.lexicon.keys.get(table, [])}
+    others = {key.to for key in wish.lexicon.keys.get(table, [])}
     return table != wish.base.name and bool(keys) and keys <= others
 
 

@@ -53,7 +53,7 @@ def thing_and_deed(wish: AnsweredWish) -> Question | None:
             continue
         if not any(one.table == wish.base.name for one in mention.of_kind("table")):
             continue
-        thing = wish.scope.lexicon.mention(wish.tokens, mention.start, len(mention.words) - 1)
+        thing = wish.lexicon.mention(wish.tokens, mention.start, len(mention.words) - 1)
         others = tables_named([thing], WHOLE_NAME) - {wish.base.name} if thing is not None else set()
         if others:
             text = f"'{mention.text}': rows of {wish.base.name}, or of {min(others)}?"

@@ -55,7 +55,7 @@ def share_of_part(wish: AnsweredWish) -> Question | None:
     for mention in wish.mentions if summed else ():
         if len(mention.words) < _TWO or not any(s.column in summed for s in mention.of_kind("column")):
             continue
-        whole = wish.scope.lexicon.mention(wish.tokens, mention.end - 1, 1)
+        whole = wish.lexicon.mention(wish.tokens, mention.end - 1, 1)
         senses = whole.of_kind("column") if whole is not None else ()
         others = [s for s in senses if s.table == wish.base.name and s.column not in summed and s.quality >= WHOLE_NAME]
         if others:

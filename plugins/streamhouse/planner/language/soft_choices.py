@@ -16,7 +16,7 @@ _RATED = frozenset({"rating", "score", "grade", "mark", "star", "price", "fee", 
 
 def described_otherwise(wish: AnsweredWish) -> Question | None:
     """A word for other things by English alone, which a description has: "guests" for members; "empty: a guest"."""
-    lexicon = wish.scope.lexicon
+    lexicon = wish.lexicon
     for mention in wish.mentions:
         if len(mention.words) != 1 or mention.best > COMMON_WORD or not mention.of_kind("table"):
             continue
@@ -108,7 +108,7 @@ def value_for_things(wish: AnsweredWish) -> Question | None:
     for mention in wish.mentions if not named else ():
         own = [one for one in mention.of_kind("value") if one.table == base.name and one.value in values]
         word = stem(mention.words[-1]) if len(mention.words) == 1 else ""
-        others = [f"{table.name}.{column.name}" for table in wish.scope.lexicon.catalog.tables.values()
+        others = [f"{table.name}.{column.name}" for table in wish.lexicon.catalog.tables.values()
                   for column in table.columns
                   if table.name != base.name and word in stems(column.name.replace("_", " "))]  # fmt: skip
         if own and others and mention.is_plural:

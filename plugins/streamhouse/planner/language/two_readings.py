@@ -50,7 +50,7 @@ def value_of_two(wish: AnsweredWish) -> Question | None:
 
 def _is_before_rows(value: Mention, wish: AnsweredWish) -> bool:
     """Whether a value stands before the rows that have it: "piano | courses", where teachers have a piano, too."""
-    rows = wish.scope.lexicon.mention(wish.tokens, value.end) if value.end < len(wish.tokens) else None
+    rows = wish.lexicon.mention(wish.tokens, value.end) if value.end < len(wish.tokens) else None
     named = {one.table for one in rows.of_kind("table") if one.quality >= WHOLE_NAME} if rows is not None else set()
     own = {one.table for one in value.of_kind("value") if one.quality >= WHOLE_NAME}
     return named == {wish.base.name} and wish.base.name in own
@@ -107,7 +107,7 @@ def thing_or_column(wish: AnsweredWish) -> Question | None:
 
 def _stands_for(tables: set[str], wish: AnsweredWish) -> bool:
     """Whether the key of one of some tables is shown, or a column that points to it."""
-    catalog = wish.scope.lexicon.catalog.tables
+    catalog = wish.lexicon.catalog.tables
     for table, name in wish.shown:
         target = catalog[table].column(name).references
         if (table in tables and name in catalog[table].primary_key) or (target is not None and target[0] in tables):
@@ -293,7 +293,7 @@ def weakly_joined(wish: AnsweredWish) -> Question | None:
 
 def column_of_another(wish: AnsweredWish) -> Question | None:
     """A column that the table named beside it does not have: "names of yards" by the names of the boats in them."""
-    lexicon = wish.scope.lexicon
+    lexicon = wish.lexicon
     shown = wish.shown
     for noun in wish.draft.nouns:
         beside = tables_named(noun.around, WHOLE_NAME)

@@ -122,7 +122,7 @@ def joined_counts(wish: AnsweredWish) -> Question | None:
         return None
     for figure in wish.draft.figures:
         noun = figure.noun if figure.function == "count" and isinstance(figure.noun, Noun) else None
-        said = wish.scope.lexicon.mention(wish.tokens, noun.head.start, 1) if noun is not None else None
+        said = wish.lexicon.mention(wish.tokens, noun.head.start, 1) if noun is not None else None
         if noun is None or said is None or said.of_kind("value"):
             continue  # "count dogs and cats" counts both together, or asks: two values of one column
         if wish.base.name not in tables_named([said], WHOLE_NAME):
@@ -197,7 +197,7 @@ def _things_counted(wish: AnsweredWish) -> set[str]:
     counts = [one.of for one in wish.block.measures if one.function == "count distinct" and one.named is None]
     own = [of.column for of in counts if isinstance(of, ColumnRef) and not of.role]
     targets = {target[0] for name in own if (target := wish.base.column(name).references) is not None}
-    lexicon = wish.scope.lexicon
+    lexicon = wish.lexicon
     return {one for one in targets if not holds_people(lexicon.catalog.tables[one], lexicon)}
 
 
