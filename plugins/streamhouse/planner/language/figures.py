@@ -182,9 +182,7 @@ def _count(bench: Bench, figure: Figure, noun: Noun) -> Measure:
         refuse_twice_meant(bench, noun)
         _no_sorts(bench, noun, distinct[0])
         return _distinct(bench, noun)
-    if all(
-        m.of_kind("value") and places.values(m) and not places.values(m)[0].of.role for m in (noun.head, *noun.around)
-    ):
+    if all(m.of_kind("value") and places.values(m) and not places.values(m)[0].of.role for m in noun.mentions):
         return _rows_with_value(bench, noun)
     raise NotPlacedError(noun.text)
 
@@ -212,7 +210,7 @@ def _rows_with_value(bench: Bench, noun: Noun) -> Measure:
         raise NotPlacedError(noun.text, f"they are rows of {', '.join(sorted(things))}")
     if _PEOPLE.search(noun.head.words[-1]) and default_time(bench.base) and key_column(bench.base) is None:
         raise UnclearError(f"does '{noun.text}' mean people, or rows of {bench.base.name}?", noun.text)
-    places.contexts((noun.head, *noun.around))
+    places.contexts(noun.mentions)
     places.assume(f"'{noun.text}' counts rows of {bench.base.name}")
     places.cost += 1.0
     return Measure(name=f"{_short(noun)}_count")
@@ -392,7 +390,7 @@ def _measured_value(bench: Bench, noun: Noun) -> Placed | None:
     columns = [c for c in bench.base.columns if c.name in READINGS and is_number(c)]
     if len(columns) != 1 or not (noun.head.of_kind("value") and bench.places.values(noun.head)):
         return None
-    for mention in (noun.head, *noun.around):
+    for mention in noun.mentions:
         bench.places.context(mention)
     return Placed(ColumnRef(column=columns[0].name), bench.places.scope.reaches[""], columns[0], 0.0)
 

@@ -266,7 +266,7 @@ def _one(reader: Reader, *, certain: bool) -> Group | None:
 
 def _does(noun: Noun) -> bool:
     """Whether "by" names who did it, not what is grouped by: "by children", "by smart meters"."""
-    for mention in (noun.head, *noun.around):
+    for mention in noun.mentions:
         value = max((s.quality for s in mention.of_kind("value")), default=0.0)
         other = max((s.quality for s in mention.senses if s.kind != "value"), default=0.0)
         thing = max((s.quality for s in mention.of_kind("table")), default=0.0)

@@ -304,7 +304,7 @@ def _compares(reader: Reader, noun: Noun, start: int) -> bool:
 def _restrict_by_done(reader: Reader, rows: Noun) -> None:
     """Take a time directly before rows as said of them: "delivered" of "delivered jobs over 100 euros"."""
     before = reader.draft.nouns[-1] if reader.draft.nouns else None
-    start = min(mention.start for mention in (rows.head, *rows.around))
+    start = rows.start
     if before is not None and before.head.end == start and not before.around and _names_time(before, reader.lexicon):
         reader.draft.nouns[-1] = replace(before, predicate=True)
 

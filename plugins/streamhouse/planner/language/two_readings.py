@@ -224,7 +224,7 @@ def _denied(related: Related, draft: Draft, base: str) -> bool:
         return True
     nouns = [one.noun for one in draft.filters if isinstance(one, Present) and not one.present]
     for noun in nouns:
-        mentions = (noun.head, *noun.around) if isinstance(noun, Noun) else ()
+        mentions = noun.mentions if isinstance(noun, Noun) else ()
         tables = tables_named(mentions, WHOLE_NAME)
         if base not in tables or related.table in tables or any(is_participle(m) for m in mentions):
             return True

@@ -52,7 +52,7 @@ def sum_of_each(wish: AnsweredWish) -> Question | None:
 
 def _behind_function(wish: AnsweredWish, noun: Noun) -> bool:
     """Whether "and" joins a number to one that has a function: "average rent and heating costs"."""
-    start = min(one.start for one in (noun.head, *noun.around))
+    start = noun.start
     if start < 2 or wish.word(start - 1) not in {"and", ","}:
         return False
     figures = [one for one in wish.draft.figures if one.function in _SINGLE and isinstance(one.noun, Noun)]
@@ -102,7 +102,7 @@ def rows_uncounted(wish: AnsweredWish) -> Question | None:
         one.noun.head.end for one in wish.draft.figures if isinstance(one.noun, Noun) and one.function == "count"
     }
     for noun in wish.draft.nouns:
-        start, end = noun.head.start, max(one.end for one in (noun.head, *noun.around))
+        start, end = noun.head.start, noun.end
         behind = wish.word(end)
         rows = base.name in tables_named([noun.head], WHOLE_NAME) and noun.head.is_plural and not noun.predicate
         rows = rows and not any(_is_figure(one, noun.head) for one in block.measures)
@@ -127,7 +127,7 @@ def joined_counts(wish: AnsweredWish) -> Question | None:
             continue  # "count dogs and cats" counts both together, or asks: two values of one column
         if wish.base.name not in tables_named([said], WHOLE_NAME):
             continue
-        end = max(one.end for one in (noun.head, *noun.around))
+        end = noun.end
         if end + 1 >= len(wish.tokens) or wish.tokens[end].word != "and":
             continue
         for mention in wish.mentions:
@@ -158,7 +158,7 @@ def things_without_rows(wish: AnsweredWish) -> Question | None:
     if not block.measures or block.dimensions or block.columns or block.pick is not None or block.inner is not None:
         return None
     for noun in wish.draft.nouns:
-        end = max(one.end for one in (noun.head, *noun.around))
+        end = noun.end
         joined = wish.word(end)
         tables = tables_named([noun.head], WHOLE_NAME)
         others = bool(tables) and wish.base.name not in tables and noun.head.is_plural
@@ -170,7 +170,7 @@ def things_without_rows(wish: AnsweredWish) -> Question | None:
 
 def _begins(wish: AnsweredWish, noun: Noun) -> bool:
     """Whether a noun is what a wish begins with."""
-    first = min(one.start for one in (noun.head, *noun.around))
+    first = noun.start
     return all(token.word in _OPENING | ARTICLES for token in wish.tokens[:first])
 
 
