@@ -44,7 +44,7 @@ def _thing(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> int | None:
     both = lexicon.meanings((tokens[at].stem, tokens[behind].stem), (singular(words[at]), singular(words[behind])))
     if any(sense.kind == "table" and sense.quality >= NEARLY_NAME for sense in both):
         return behind
-    tables = {s.table for s in thing.of_kind("table") if s.quality >= NEARLY_NAME} if thing is not None else set()
+    tables = thing.tables(NEARLY_NAME) if thing is not None else set()
     verb = lexicon.mention(tokens, at, 1)
     said = [s for s in verb.of_kind("value") if s.quality >= NEARLY_NAME] if verb is not None else []
     return behind if tables and any(s.table in tables for s in said) else None

@@ -180,7 +180,7 @@ def _is_time(wish: AnsweredWish, of: ColumnRef) -> bool:
 
 def _columns_said(mention: Mention, *, strict: bool) -> Iterator[Sense]:
     """The columns that words name; in a strict sense, "bills" are rows, although a day is called "billed"."""
-    rows = max((sense.quality for sense in mention.of_kind("table")), default=0.0)
+    rows = mention.best_of("table")
     for sense in mention.of_kind("column"):
         if sense.quality >= LAST_WORD and not (strict and rows >= WHOLE_NAME and sense.quality < SAME_FORM):
             yield sense

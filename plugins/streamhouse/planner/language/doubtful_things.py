@@ -137,7 +137,7 @@ def finer_group(wish: AnsweredWish) -> Question | None:
     if best is None or not isinstance(best.target, Noun):
         return None
     keys = wish.lexicon.keys
-    wanted = {sense.table for sense in best.target.head.of_kind("table")}
+    wanted = best.target.head.tables()
     for group in (one for one in (*wish.draft.groups, *best.per) if isinstance(one, Noun)):
         for sense in group.head.of_kind("table"):
             if sense.quality >= LAST_WORD and any(key.to in wanted for key in keys.get(sense.table, [])):

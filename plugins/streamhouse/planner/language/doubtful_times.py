@@ -96,7 +96,7 @@ def time_or_value(wish: AnsweredWish) -> Question | None:
         if value is None or thing is None or read_period(wish.tokens, at) is None:
             continue
         senses = [sense for sense in value.of_kind("value") if sense.quality >= WHOLE_NAME]
-        named = {sense.table for sense in thing.of_kind("table") if sense.quality >= WHOLE_NAME}
+        named = thing.tables(WHOLE_NAME)
         of_thing = [sense for sense in senses if sense.table in named]
         if of_thing and not any(used.has_value(sense) for sense in senses):
             said = f"{value.text} {thing.text}"

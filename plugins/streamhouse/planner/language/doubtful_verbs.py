@@ -5,7 +5,6 @@ from itertools import pairwise
 from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.draft import State
 from streamhouse.planner.language.levels import WHOLE_NAME
-from streamhouse.planner.language.mentions import tables_named
 from streamhouse.planner.language.place import is_participle
 from streamhouse.planner.language.scope import TIMES, spoken
 from streamhouse.planner.language.tokens import stem
@@ -64,7 +63,7 @@ def shown_or_done(wish: AnsweredWish) -> Question | None:
     for mention in wish.mentions:
         rows = wish.lexicon.mention(wish.tokens, mention.start - 1, 1) if mention.start else None
         named = any((one.table, one.column) == (wish.base.name, shown.column) for one in mention.of_kind("column"))
-        if named and is_participle(mention) and rows is not None and tables_named([rows], WHOLE_NAME):
+        if named and is_participle(mention) and rows is not None and rows.tables(WHOLE_NAME):
             said = f"{rows.text} {mention.text}"
             text = f"'{said}': are the {rows.text} wanted, or only their {spoken(shown.column)}?"
             return Question(text=text, phrase=said, choices=(f"{rows.text} that were {mention.text}",))
@@ -83,7 +82,7 @@ def shown_or_so(wish: AnsweredWish) -> Question | None:
         before = wish.word(mention.start - 1)
         if not named or len(mention.words) != 1 or not is_participle(mention) or before in {"and", ",", "with"}:
             continue
-        if rows is not None and wish.base.name in tables_named([rows], WHOLE_NAME):
+        if rows is not None and wish.base.name in rows.tables(WHOLE_NAME):
             said = f"{mention.text} {rows.text}"
             text = f"'{said}': which of them are {mention.text}? Only {spoken(min(named))} would be shown"
             choices = (f"{rows.text} with {spoken(min(named))}", f"{rows.text} and their {spoken(min(named))}")

@@ -23,7 +23,7 @@ def with_each_doing(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token,
     if measured is not None:
         return measured
     rows = lexicon.mention(tokens, 2)
-    tables = {s.table for s in rows.of_kind("table") if s.quality >= WHOLE_NAME} if rows is not None else set()
+    tables = rows.tables(WHOLE_NAME) if rows is not None else set()
     if rows is None or not tables or words[rows.end] not in _DOING or words[rows.end + 1] not in _EACH:
         return tokens
     first = verb = rows.end + 2

@@ -154,7 +154,7 @@ def _count(bench: Bench, figure: Figure, noun: Noun) -> Measure:
         places.contexts(noun.around)
         return Measure(name=f"{_short(noun)}_count")
     number = places.columns(noun, want="number")
-    value = max((sense.quality for sense in noun.head.of_kind("value")), default=0.0)
+    value = noun.head.best_of("value")
     if (
         number
         and not _is_key(number[0])
@@ -205,7 +205,7 @@ _PEOPLE = re.compile(r"(ers?|ors?|ists?|men|man|people|ents?|ants?|ees?)$")
 def _rows_with_value(bench: Bench, noun: Noun) -> Measure:
     """As in "Crashes" where a row of the base may be a crash."""
     places = bench.places
-    things = {s.table for s in noun.head.of_kind("table") if s.quality >= WHOLE_NAME}
+    things = noun.head.tables(WHOLE_NAME)
     if things and noun.head.is_plural and bench.base.name not in things:
         raise NotPlacedError(noun.text, f"they are rows of {', '.join(sorted(things))}")
     if _PEOPLE.search(noun.head.words[-1]) and default_time(bench.base) and key_column(bench.base) is None:

@@ -21,7 +21,7 @@ def fresh_or_done(wish: AnsweredWish) -> Question | None:
         if verb.word not in _VERBS or tokens[at + 1].word not in _BEHIND or tokens[at - 1].word in _BREAKS:
             continue
         mention, rows = lexicon.mention(tokens, at, 1), lexicon.mention(tokens, at - 1, 1)
-        tables = {one.table for one in rows.of_kind("table")} if rows is not None else set()
+        tables = rows.tables() if rows is not None else set()
         times = [one for one in (mention.of_kind("column") if mention is not None else ()) if one.quality >= ANY_FORM]
         if any(one.table in tables and _is_time(lexicon, one.table, one.column) for one in times):
             said = f"{verb.text} {tokens[at + 1].text}"

@@ -267,9 +267,9 @@ def _one(reader: Reader, *, certain: bool) -> Group | None:
 def _does(noun: Noun) -> bool:
     """Whether "by" names who did it, not what is grouped by: "by children", "by smart meters"."""
     for mention in noun.mentions:
-        value = max((s.quality for s in mention.of_kind("value")), default=0.0)
+        value = mention.best_of("value")
         other = max((s.quality for s in mention.senses if s.kind != "value"), default=0.0)
-        thing = max((s.quality for s in mention.of_kind("table")), default=0.0)
+        thing = mention.best_of("table")
         if mention is not noun.head and thing >= value:
             continue  # "insurer of the patient"
         if value >= 0.85 and value > other + (0.01 if mention is noun.head else -0.2):

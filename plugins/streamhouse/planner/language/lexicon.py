@@ -78,10 +78,18 @@ class Mention:
         """The senses of some kinds."""
         return tuple(sense for sense in self.senses if sense.kind in kinds)
 
+    def tables(self, least: float = 0.0) -> set[str]:
+        """The tables that it names so well at least."""
+        return {sense.table for sense in self.of_kind("table") if sense.quality >= least}
+
     @property
     def best(self) -> float:
         """The highest quality of a sense."""
         return max((sense.quality for sense in self.senses), default=0.0)
+
+    def best_of(self, *kinds: str) -> float:
+        """The highest quality of a sense of some kinds; 0: it has none."""
+        return max((sense.quality for sense in self.of_kind(*kinds)), default=0.0)
 
     @property
     def is_plural(self) -> bool:

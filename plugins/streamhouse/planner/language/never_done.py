@@ -40,7 +40,7 @@ def with_never_done(tokens: tuple[Token, ...], lexicon: Lexicon, draft: Draft) -
 def _things_before(tokens: tuple[Token, ...], end: int, lexicon: Lexicon) -> set[str]:
     """The tables that the word before a place is the name of."""
     found = lexicon.mention(tokens, end - 1, 1) if end else None
-    return {s.table for s in found.of_kind("table") if s.quality >= WHOLE_NAME} if found is not None else set()
+    return found.tables(WHOLE_NAME) if found is not None else set()
 
 
 def _rows_of_verb(verb: Token, things: set[str], lexicon: Lexicon) -> str:
@@ -68,7 +68,7 @@ def _behind_object(tokens: tuple[Token, ...], at: int, rows: str, things: set[st
         found = lexicon.mention(tokens, at, 2) if at < len(tokens) and words[at - 1] != "anything" else None
         if found is not None:
             always = _always_of(rows, lexicon) - things
-            named = {s.table for s in found.of_kind("table") if s.quality >= WHOLE_NAME}
+            named = found.tables(WHOLE_NAME)
             if not named & always:
                 return None
             at = found.end

@@ -4,7 +4,6 @@ from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.draft import Noun
 from streamhouse.planner.language.levels import ANY_FORM, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon
-from streamhouse.planner.language.mentions import tables_named
 from streamhouse.planner.language.scope import is_quantity
 from streamhouse.planner.request import ColumnRef, Condition, Question, Related
 
@@ -21,9 +20,9 @@ def value_or_rows(wish: AnsweredWish) -> Question | None:
         if thing is None or said is None or said.end != mention.end - 1:
             continue
         own = {one.table for one in mention.of_kind("value")}
-        rows = tables_named([thing], WHOLE_NAME) - own - {wish.base.name}
+        rows = thing.tables(WHOLE_NAME) - own - {wish.base.name}
         both = {one.table for one in said.of_kind("column", "value") if one.quality >= ANY_FORM} & rows
-        if both and not tables_named([thing], WHOLE_NAME) & {wish.base.name}:
+        if both and not thing.tables(WHOLE_NAME) & {wish.base.name}:
             table, value = min(both), mention.of_kind("value")[0]
             text = f"'{mention.text}': rows of {table}, or a value of {value.table}.{value.column}?"
             return Question(text=text, phrase=mention.text)
@@ -51,7 +50,7 @@ def count_or_number(wish: AnsweredWish) -> Question | None:
     base = wish.base
     for figure in wish.draft.figures:
         head = figure.noun.head if figure.function == "count" and isinstance(figure.noun, Noun) else None
-        named = tables_named([head], WHOLE_NAME) if head is not None else set()
+        named = head.tables(WHOLE_NAME) if head is not None else set()
         if head is None or not named or base.name in named:
             continue
         numbers = {one.column for one in head.of_kind("column") if one.table == base.name}

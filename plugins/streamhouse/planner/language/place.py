@@ -243,7 +243,7 @@ class PlaceFinder:
         if mention.of_kind("state"):
             self.leftover.append(mention)
             return
-        thing = max((s.quality for s in mention.of_kind("table")), default=0.0)
+        thing = mention.best_of("table")
         if self.is_base(mention) and thing >= max((s.quality for s in value), default=0.0) - 0.05:
             return
         if value and self._things_named(mention, thing, value[0].quality):

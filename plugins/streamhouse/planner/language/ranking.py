@@ -150,7 +150,7 @@ def _counts_deeds(reader: Reader) -> bool:
     told = [
         s for s in verb.senses if s.kind == "table" or (s.kind == "column" and s.column == tables[s.table].event_time)
     ]
-    if not told or any(sense.table in {one.table for one in thing.of_kind("table")} for sense in told):
+    if not told or any(sense.table in thing.tables() for sense in told):
         return False
     reader.at += 2
     reader.draft.nouns.append(Noun(verb, predicate=True))

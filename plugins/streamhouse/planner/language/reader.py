@@ -189,7 +189,7 @@ class Reader:
         if not word.startswith("un") or len(word) <= _SHORTEST_DENIED or found.of_kind("value", "column"):
             return False
         rows = self.lexicon.mention(self.tokens, found.end)
-        tables = {sense.table for sense in rows.of_kind("table") if sense.quality >= WHOLE_NAME} if rows else set()
+        tables = rows.tables(WHOLE_NAME) if rows else set()
         done = self.lexicon.meanings((stem(word[2:]),))
         return any(sense.kind == "column" and sense.table in tables for sense in done)
 
@@ -412,7 +412,7 @@ class Reader:
     def _did(self, before: Mention, found: Mention) -> bool:
         """Whether a participle says what people did, though rows are called so, too: "customers ordered" and orders."""
         word = found.words[0] if len(found.words) == 1 else ""
-        named = max((sense.quality for sense in found.of_kind("table")), default=0.0)
+        named = found.best_of("table")
         if not is_past_form(word) or named >= NEARLY_NAME:
             return False
         tables = self.lexicon.catalog.tables
@@ -460,7 +460,7 @@ def is_verb(mention: Mention) -> bool:
 
 def is_value_of_rows(value: Mention, rows: Mention) -> bool:
     """Whether a mention is exactly a value of the rows that the next one names: "annual permits"."""
-    tables = {sense.table for sense in rows.of_kind("table") if sense.quality >= WHOLE_NAME}
+    tables = rows.tables(WHOLE_NAME)
     return any(sense.quality >= WHOLE_NAME and sense.table in tables for sense in value.of_kind("value"))
 
 

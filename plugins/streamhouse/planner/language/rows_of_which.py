@@ -4,7 +4,6 @@ from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.empty_columns import may_be_empty
 from streamhouse.planner.language.levels import SAME_FORM, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Mention
-from streamhouse.planner.language.mentions import tables_named
 from streamhouse.planner.language.scope import TIMES, spoken
 from streamhouse.planner.language.words import is_past_form
 from streamhouse.planner.request import ColumnRef, Question
@@ -54,7 +53,7 @@ def thing_and_deed(wish: AnsweredWish) -> Question | None:
         if not any(one.table == wish.base.name for one in mention.of_kind("table")):
             continue
         thing = wish.lexicon.mention(wish.tokens, mention.start, len(mention.words) - 1)
-        others = tables_named([thing], WHOLE_NAME) - {wish.base.name} if thing is not None else set()
+        others = thing.tables(WHOLE_NAME) - {wish.base.name} if thing is not None else set()
         if others:
             text = f"'{mention.text}': rows of {wish.base.name}, or of {min(others)}?"
             return Question(text=text, phrase=mention.text)
@@ -91,9 +90,9 @@ def of_some(wish: AnsweredWish) -> Question | None:
     for noun in wish.draft.nouns:
         for mention in noun.around:
             before = wish.word(mention.start - 1)
-            tables = {one.table for one in mention.of_kind("table")}
+            tables = mention.tables()
             keys = [one for one in base.columns if one.references and one.references[0] in tables and may_be_empty(one)]
-            if before != "of" or not keys or base.name not in tables_named([noun.head], WHOLE_NAME):
+            if before != "of" or not keys or base.name not in noun.head.tables(WHOLE_NAME):
                 continue
             if not any(f'"column":"{one.name}"' in read or f'"table":"{one.references[0]}"' in read
                        for one in keys if one.references):  # fmt: skip

@@ -4,7 +4,6 @@ from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.draft import Noun
 from streamhouse.planner.language.empty_columns import may_be_empty, when_empty
 from streamhouse.planner.language.levels import COMMON_WORD, LAST_WORD, NEARLY_NAME, WHOLE_NAME
-from streamhouse.planner.language.mentions import tables_named
 from streamhouse.planner.language.people import names_people
 from streamhouse.planner.language.scope import TIMES, spoken
 from streamhouse.planner.language.tokens import singular, stem, stems
@@ -20,7 +19,7 @@ def described_otherwise(wish: AnsweredWish) -> Question | None:
     for mention in wish.mentions:
         if len(mention.words) != 1 or mention.best > COMMON_WORD or not mention.of_kind("table"):
             continue
-        meant = {one.table for one in mention.of_kind("table")}
+        meant = mention.tables()
         said = [one for one in lexicon.described.get(stem(mention.words[0]), ())
                 if one.kind == "column" and one.table == wish.base.name and one.table not in meant]  # fmt: skip
         if said:
@@ -71,7 +70,7 @@ def lines_counted(wish: AnsweredWish) -> Question | None:
         keys = [one.column for one in noun.head.of_kind("column") if one.table == base.name
                 and one.column in base.primary_key and one.quality >= NEARLY_NAME]  # fmt: skip
         shown = {one.of.column for one in wish.block.dimensions if isinstance(one.of, ColumnRef) and not one.of.role}
-        if keys and not set(keys) & shown and base.name not in tables_named([noun.head], WHOLE_NAME):
+        if keys and not set(keys) & shown and base.name not in noun.head.tables(WHOLE_NAME):
             text = f"'{noun.text}': rows of {base.name}, or different values of {keys[0]}?"
             return Question(text=text, phrase=noun.text, choices=(f"number of different {noun.text}",))
     return None
@@ -91,7 +90,7 @@ def done_by_people(wish: AnsweredWish) -> Question | None:
         before = wish.word(mention.start - 1)
         word = mention.words[-1] if mention.words else ""
         plural = singular(word) != word and names_people(word)
-        if before == "by" and plural and keys & tables_named([mention], WHOLE_NAME) and "per" in words[mention.end :]:
+        if before == "by" and plural and keys & mention.tables(WHOLE_NAME) and "per" in words[mention.end :]:
             text = f"'by {mention.text}': only what they did, or a group for each of them?"
             return Question(text=text, phrase=f"by {mention.text}", choices=(f"per {singular(mention.text)}",))
     return None

@@ -95,7 +95,7 @@ def _things_before(tokens: tuple[Token, ...], end: int, lexicon: Lexicon) -> str
             end -= value
             break
     found = lexicon.mention(tokens, end - 1, 1) if end else None
-    tables = {s.table for s in found.of_kind("table") if s.quality >= WHOLE_NAME} if found is not None else set()
+    tables = found.tables(WHOLE_NAME) if found is not None else set()
     tables = {one for one in tables if lexicon.catalog.tables[one].event_time is None}
     return tables.pop() if len(tables) == 1 else ""
 

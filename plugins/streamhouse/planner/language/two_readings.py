@@ -51,7 +51,7 @@ def value_of_two(wish: AnsweredWish) -> Question | None:
 def _is_before_rows(value: Mention, wish: AnsweredWish) -> bool:
     """Whether a value stands before the rows that have it: "piano | courses", where teachers have a piano, too."""
     rows = wish.lexicon.mention(wish.tokens, value.end) if value.end < len(wish.tokens) else None
-    named = {one.table for one in rows.of_kind("table") if one.quality >= WHOLE_NAME} if rows is not None else set()
+    named = rows.tables(WHOLE_NAME) if rows is not None else set()
     own = {one.table for one in value.of_kind("value") if one.quality >= WHOLE_NAME}
     return named == {wish.base.name} and wish.base.name in own
 
@@ -90,7 +90,7 @@ def thing_or_column(wish: AnsweredWish) -> Question | None:
     base, scope = wish.base, wish.scope
     shown = wish.shown
     for mention in wish.mentions:
-        tables = tables_named([mention], WHOLE_NAME)
+        tables = mention.tables(WHOLE_NAME)
         columns = [s for s in mention.of_kind("column") if s.quality >= WHOLE_NAME and s.table in scope.by_table]
         if not tables or not columns or mention.of_kind("measure"):
             continue
@@ -134,7 +134,7 @@ def counted_otherwise(wish: AnsweredWish) -> Question | None:
             continue
         target = base.column(measure.of.column).references
         for mention in wish.mentions:
-            tables = tables_named([mention], WHOLE_NAME)
+            tables = mention.tables(WHOLE_NAME)
             own = [s for s in mention.of_kind("column") if (s.table, s.column) == (base.name, measure.of.column)]
             if tables and own and base.name not in tables and target is None:
                 text = f"'{mention.text}': rows of {min(tables)}, or {base.name}.{measure.of.column}?"

@@ -11,7 +11,6 @@ from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.draft import Noun
 from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Mention
-from streamhouse.planner.language.mentions import tables_named
 from streamhouse.planner.language.shares_of_what import part_or_whole, time_of_part
 from streamhouse.planner.language.tokens import Token, singular
 from streamhouse.planner.language.words import AGGREGATES, COMPARATIVES, SUPERLATIVES
@@ -64,9 +63,9 @@ def _is_row(dimensions: Iterable[Dimension], key: tuple[str, ...]) -> bool:
 
 def _rows_compared(wish: AnsweredWish) -> Mention | None:
     """The words for rows of the base of which a number is said next: "flats" of "flats with more than 3 rooms"."""
-    tables = [one for one in wish.mentions if tables_named([one], WHOLE_NAME)]
+    tables = [one for one in wish.mentions if one.tables(WHOLE_NAME)]
     for mention in tables:
-        if wish.base.name not in tables_named([mention], WHOLE_NAME):
+        if wish.base.name not in mention.tables(WHOLE_NAME):
             continue
         behind = [token.word for token in wish.tokens[mention.end : mention.end + _NEAR]]
         if not behind or behind[0] not in _LINKS:

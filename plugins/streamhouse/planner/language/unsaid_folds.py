@@ -11,7 +11,6 @@ from streamhouse.planner.language.bench import unit_of_column
 from streamhouse.planner.language.draft import Figure, Lasting, Noun
 from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Mention
-from streamhouse.planner.language.mentions import tables_named
 from streamhouse.planner.language.people import holds_people, names_people
 from streamhouse.planner.language.place import is_participle
 from streamhouse.planner.language.scope import TIMES, is_number
@@ -104,7 +103,7 @@ def rows_uncounted(wish: AnsweredWish) -> Question | None:
     for noun in wish.draft.nouns:
         start, end = noun.head.start, noun.end
         behind = wish.word(end)
-        rows = base.name in tables_named([noun.head], WHOLE_NAME) and noun.head.is_plural and not noun.predicate
+        rows = base.name in noun.head.tables(WHOLE_NAME) and noun.head.is_plural and not noun.predicate
         rows = rows and not any(_is_figure(one, noun.head) for one in block.measures)
         joined = start > 1 and wish.word(start - 1) in {"and", ",", "plus"} and start - 1 in counted
         first = _begins(wish, noun) and (behind in _GROUPING or (behind == "," and bool(wish.draft.figures)))
@@ -125,7 +124,7 @@ def joined_counts(wish: AnsweredWish) -> Question | None:
         said = wish.lexicon.mention(wish.tokens, noun.head.start, 1) if noun is not None else None
         if noun is None or said is None or said.of_kind("value"):
             continue  # "count dogs and cats" counts both together, or asks: two values of one column
-        if wish.base.name not in tables_named([said], WHOLE_NAME):
+        if wish.base.name not in said.tables(WHOLE_NAME):
             continue
         end = noun.end
         if end + 1 >= len(wish.tokens) or wish.tokens[end].word != "and":
@@ -160,7 +159,7 @@ def things_without_rows(wish: AnsweredWish) -> Question | None:
     for noun in wish.draft.nouns:
         end = noun.end
         joined = wish.word(end)
-        tables = tables_named([noun.head], WHOLE_NAME)
+        tables = noun.head.tables(WHOLE_NAME)
         others = bool(tables) and wish.base.name not in tables and noun.head.is_plural
         if others and not noun.predicate and joined in {"with", "and", "plus", ","} and _begins(wish, noun):
             text = f"'{noun.text}': a row for each of them, or one number for all?"
@@ -185,7 +184,7 @@ def things_or_deeds(wish: AnsweredWish) -> Question | None:
         deed = deeds.get(noun.head.end) if noun is not None else None
         if noun is None or deed is None or names_people(noun.head.words[-1]):
             continue  # "customers shopped": who did it is counted once
-        if counted & tables_named([noun.head], WHOLE_NAME):
+        if counted & noun.head.tables(WHOLE_NAME):
             rows = wish.base.name.split(".")[1].replace("_", " ")
             text = f"'{noun.text} {deed.text}': different {noun.text}, or all {rows}?"
             return Question(text=text, phrase=noun.text, choices=(f"different {noun.text}", rows))

@@ -70,7 +70,7 @@ def _spent(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
             continue
         of = at + 3 + (words[at + 3] == "money")
         thing = lexicon.mention(tokens, of + 1, 1) if words[of : of + 1] and words[of] in {"on", "for"} else None
-        tables = {s.table for s in thing.of_kind("table") if s.quality >= WHOLE_NAME} if thing is not None else set()
+        tables = thing.tables(WHOLE_NAME) if thing is not None else set()
         found = {f"{name}.{one}" for name in tables for one in sums_of_money(lexicon.catalog.tables[name])}
         if len(found) == 1:
             first = at - (words[at - 1] in {"who", "that", "which"})
