@@ -35,6 +35,11 @@ class AnsweredWish:
         return self.tokens[at].word if 0 <= at < len(self.tokens) else ""
 
     @property
+    def words(self) -> list[str]:
+        """The words of its tokens."""
+        return [token.word for token in self.tokens]
+
+    @property
     def block(self) -> Block:
         """The outer block of the answer."""
         return self.found.block

@@ -208,7 +208,7 @@ def _times(block: Block) -> Iterator[tuple[ColumnRef, bool]]:
 
 def _each_period(wish: AnsweredWish) -> Question | None:
     """As in "learners with a lesson in every month": in one of them, or in all?"""
-    words = [token.word for token in wish.tokens]
+    words = wish.words
     exists = any(isinstance(one, Related) for one in wish.block.filters)
     if not (exists or wish.block.having):
         return None
@@ -226,7 +226,7 @@ def _moving_days(wish: AnsweredWish) -> Question | None:
     """A moving figure of days, some of which may have no rows: of so many days, or of the last that have rows?"""
     moving = next((one for one in wish.block.derived if one.kind == "moving"), None)
     grain = next((one.period_grain for one in wish.draft.figures if one.window == "moving"), None)
-    if moving is None or grain not in _FINE or {token.word for token in wish.tokens} & _SAID_DAYS:
+    if moving is None or grain not in _FINE or set(wish.words) & _SAID_DAYS:
         return None
     unit = grain.value
     return Question(
@@ -239,7 +239,7 @@ def _moving_days(wish: AnsweredWish) -> Question | None:
 
 def _last_period(wish: AnsweredWish) -> Question | None:
     """As in "compared with last month": this month with the last one, or each with the one before it?"""
-    words = [token.word for token in wish.tokens]
+    words = wish.words
     if not any(one.kind in {"change", "previous"} for one in wish.block.derived):
         return None
     for at in range(1, len(words) - 1):
@@ -294,7 +294,7 @@ def _share_of_what(wish: AnsweredWish) -> Question | None:
         if groups and mention.start > max(groups) and is_participle(mention) and wish.block.filters:
             text = f"'{mention.text}': of the rows of each group, or of all that are {mention.text}?"
             return Question(text=text, phrase=mention.text)
-        behind = wish.tokens[mention.end].word if mention.end < len(wish.tokens) else ""
+        behind = wish.word(mention.end)
         if behind in SHARES and mention.of_kind("value") and not mention.of_kind("table", "measure"):
             said = f"{mention.text} {behind}"
             text = f"'{said}': of the rows of each group, or of all that are {mention.text}?"

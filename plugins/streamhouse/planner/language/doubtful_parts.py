@@ -20,7 +20,7 @@ def restricted_whole(wish: AnsweredWish) -> Question | None:
     wholes = {one.to or one.of for one in ratios}
     if not ratios or wish.block.filters or any(one.where for one in wish.block.measures if one.name in wholes):
         return None
-    words = [token.word for token in wish.tokens]
+    words = wish.words
     first = next((at + 1 for at in range(len(words) - 1) if words[at] in SHARES and words[at + 1] == "of"), 0)
     second = next((at for at in range(first + 2, len(words)) if first and words[at] == "of"), 0)
     end = next((at for at in range(second + 1, len(words)) if words[at] in _ENDS), len(words))
@@ -77,7 +77,7 @@ def measured_twice(wish: AnsweredWish) -> Question | None:
             continue
         columns = {sense.column for sense in mention.of_kind("column") if sense.table == base.name}
         plain = len(mention.words) == 1 and not mention.of_kind("value", "table", "measure", "state")
-        before = wish.tokens[mention.start - 1].word if mention.start else ""
+        before = wish.word(mention.start - 1)
         measured = {one.of.column for one in wish.block.measures if isinstance(one.of, ColumnRef) and not one.where}
         bound = any(isinstance(one, Condition) and isinstance(one.left, ColumnRef) and one.left.column in columns
                     for one in wish.block.filters)  # fmt: skip

@@ -223,7 +223,7 @@ def verb_as_value(wish: AnsweredWish) -> Question | None:
         for value in clause.values:
             if not isinstance(value, Mention) or len(value.words) != 1 or not value.words[0].endswith("ed"):
                 continue
-            before = wish.tokens[value.start - 1].word if value.start else ""
+            before = wish.word(value.start - 1)
             if before in _DOERS and value.best < SAME_FORM:
                 said = f"{before} {value.text}"
                 best = value.of_kind("value")[0]
@@ -250,7 +250,7 @@ def bound_of_periods(wish: AnsweredWish) -> Question | None:
     timed = [one for one in block.dimensions if isinstance(one.of, Cut)]
     if not block.having or not timed or len(block.dimensions) < 2:
         return None
-    words = [token.word for token in wish.tokens]
+    words = wish.words
     if "only" not in words:
         return None
     said = " ".join(words[words.index("only") :])

@@ -52,7 +52,7 @@ def starts_then(wish: AnsweredWish) -> Question | None:
 
 def time_of_some(wish: AnsweredWish) -> Question | None:
     """As in "tickets per month, only the refunded ones": the month of the refund, or that of the ticket?"""
-    base, words = wish.base, [token.word for token in wish.tokens]
+    base, words = wish.base, wish.words
     cut = _cut(wish.block)
     if cut is None or cut.of.role or base.event_time in {None, cut.of.column}:
         return None

@@ -21,7 +21,7 @@ def deed_without_rows(wish: AnsweredWish) -> Question | None:
         return None
     for mention in wish.mentions:
         word = wish.word(mention.end)
-        after = wish.tokens[mention.end + 1].word if mention.end + 1 < len(wish.tokens) else ""
+        after = wish.word(mention.end + 1)
         things = [sense for sense in mention.of_kind("table") if sense.table == base.name]
         if things and mention.is_plural and _was_done(word) and after not in _GOES_ON:
             said = f"{mention.text} {word}"

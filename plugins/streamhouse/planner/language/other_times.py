@@ -66,7 +66,7 @@ def time_when_done(wish: AnsweredWish) -> Question | None:
 
 def time_for_which(wish: AnsweredWish) -> Question | None:
     """As in "menus planned for June", by the day on which they were planned, where another one says for when."""
-    words = [token.word for token in wish.tokens]
+    words = wish.words
     for clause in wish.draft.filters:
         if not isinstance(clause, When) or clause.of is None or words[clause.of.end : clause.of.end + 1] != ["for"]:
             continue

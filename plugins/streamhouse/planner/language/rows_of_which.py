@@ -19,7 +19,7 @@ def parts_listed(wish: AnsweredWish) -> Question | None:
     plain = not (block.measures or block.dimensions or block.inner or block.pick)
     if not plain or not part or part == set(base.primary_key) or base.event_time in part:
         return None
-    if {token.word for token in wish.tokens} & _DISTINCT or any(base.column(one).references for one in part):
+    if set(wish.words) & _DISTINCT or any(base.column(one).references for one in part):
         return None
     said = next((one.text for one in wish.mentions for s in one.of_kind("column") if s.column in part), "")
     if base.name in wish.things:

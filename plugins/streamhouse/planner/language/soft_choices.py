@@ -83,7 +83,7 @@ def done_by_people(wish: AnsweredWish) -> Question | None:
     """As in "washes by members per site": washes of members, or a group for each member?"""
     if wish.block.inner is not None or len(wish.block.dimensions) < _PARTS:
         return None
-    words = [token.word for token in wish.tokens]
+    words = wish.words
     keys = {target[0] for one in wish.block.dimensions if isinstance(one.of, ColumnRef) and not one.of.role
             and (target := wish.base.column(one.of.column).references) is not None}  # fmt: skip
     for mention in wish.mentions:

@@ -31,7 +31,7 @@ _ONCE = frozenset({"different", "distinct", "unique"})
 
 def sum_of_each(wish: AnsweredWish) -> Question | None:
     """A sum that no word asks for, of a number that is said of single rows: "price per channel"."""
-    if {token.word for token in wish.tokens} & _TOTALS:
+    if set(wish.words) & _TOTALS:
         return None
     for measure in _own_sums(wish):
         of = measure.of
@@ -175,7 +175,7 @@ def _begins(wish: AnsweredWish, noun: Noun) -> bool:
 
 def things_or_deeds(wish: AnsweredWish) -> Question | None:
     """Different things that are counted, where each deed may be: "number of frames sold per shop"."""
-    if wish.block.inner is not None or {token.word for token in wish.tokens} & _ONCE:
+    if wish.block.inner is not None or set(wish.words) & _ONCE:
         return None
     deeds = {one.head.start: one.head for one in wish.draft.nouns if one.predicate and is_participle(one.head)}
     counted = _things_counted(wish)
@@ -208,7 +208,7 @@ def long_or_far(wish: AnsweredWish) -> Question | None:
     """As in "the longest tour", where a row has a begin and an end, and a length in km as well."""
     said = next((token for token in wish.tokens if token.word in _LONG), None)
     units = [unit_of(token.word) for token in wish.tokens if token.kind == "word"]
-    if said is None or _LASTING & {token.word for token in wish.tokens}:
+    if said is None or _LASTING & set(wish.words):
         return None
     if any(one is not None and one.measures in {"time", "length"} for one in units):
         return None
