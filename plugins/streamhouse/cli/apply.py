@@ -127,10 +127,10 @@ def _refuse_unreadable(flows: tuple[str, ...], found: "list[PlanComparison]", un
         StateConflictError: so it is.
     """
     from streamhouse.engine.unreadable_flows import beside
+    from streamhouse.state.plans import refuse_unreadable
 
+    refuse_unreadable(unreadable, flows)
     for flow, error in unreadable.items():
-        if not flows or flow in flows:
-            raise error
         for one in found:
             if one.is_change or one.differs:
                 raise beside(one.plan.flow, f"is not applied: it is not known what {flow} reads", error)

@@ -140,12 +140,17 @@ def _look(app: App, flow: str | None) -> _FlowReports:
             raise UnknownFlowError(flow, known)
         reports = [_flow_report(state, name) for name in ([flow] if flow else known)]
         waiting = {s.flow: _waiting(state, s.flow) for s in reports}
-        lost = lost_tables(app.project, state).of({s.flow for s in reports})
         if state is None:
-            return _FlowReports(reports, waiting, dict.fromkeys(waiting, ()), [], [], [] if flow else None, {}, lost)
+            lost = lost_tables(app.project, None).of(set(waiting))
+            none: dict[str, tuple[Wait, ...]] = dict.fromkeys(waiting, ())
+            return _FlowReports(reports, waiting, none, [], [], [] if flow else None, {}, lost)
+        from streamhouse.state.waits import WaitsOfFlows
+
+        every_wait = WaitsOfFlows.read(state)
+        lost = lost_tables(app.project, state, waits=every_wait).of(set(waiting))
         events = state.events(flow, limit=10) if flow else None
         dead = {s.flow: _dead_letters(state, s) for s in reports}
-        troubles, waits = state.troubles.current(flow), {s.flow: _waits(state, s.flow) for s in reports}
+        troubles, waits = state.troubles.current(flow), {s.flow: every_wait.of(s.flow) for s in reports}
         return _FlowReports(reports, waiting, waits, troubles, state.autopilot.open(flow), events, dead, lost)
 
 
@@ -249,16 +254,6 @@ def _cells(s: "FlowReport", layers: "list[str]") -> tuple[object, ...]:
         p.last_epoch_at,
         *(duration_text(p.freshness[x].last_ms) if x in p.freshness else None for x in layers),
     )
-
-
-def _waits(state: "StateStore", flow: str) -> "tuple[Wait, ...]":
-    from streamhouse.errors import StateConflictError
-    from streamhouse.state.waits import waits_of
-
-    try:
-        return waits_of(state, flow)
-    except StateConflictError:  # it is named as lost
-        return ()
 
 
 def _show_waits(looked: _FlowReports, flow: str, output: CommandOutput) -> None:

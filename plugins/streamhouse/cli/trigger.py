@@ -81,13 +81,11 @@ def _go_on(app: App, looker: "Trigger", flows: tuple[str, ...], every: float) ->
 def _with_failed(app: App, found: "list[FlowLook]", lost: "SeenLosses") -> "SeenLosses":
     """What is lost, and each table of which a store could not say what its readers have not read yet."""
     from streamhouse.runtime.lost_tables import LostTables, SeenLosses
-    from streamhouse.runtime.unreadable_tables import UnreadableTable
 
     more = []
     for look in found:
         known = {name for one in lost.lost if one.flow == look.flow for name in one.tables}
-        for name, failed in look.failed.items():
-            one = UnreadableTable(failed.table, failed.tier, failed.error)
+        for name, one in look.failed.items():
             if name not in known and not one.is_unseen:
                 more.append(LostTables.of_unreadable(app.project, look.flow, one, is_first=True))
     return SeenLosses([*lost.lost, *more], lost.unseen)

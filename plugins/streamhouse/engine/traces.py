@@ -54,6 +54,26 @@ def every_trace(plan: FlowPlan, segment: Segment, stores: Mapping[Tier, Store]) 
     return beside + _commits(plan, lakes, stores)
 
 
+class TracesOnce:
+    """The traces of segments, each of which is read once: of a flow that does not run, and for one look.
+
+    Args:
+        stores: Tiers; tables of others are not looked at.
+    """
+
+    def __init__(self, stores: Mapping[Tier, Store]) -> None:
+        self._stores = stores
+        self._read: dict[tuple[object, ...], list[Trace | None]] = {}
+
+    def every(self, plan: FlowPlan, segment: Segment) -> list[Trace | None]:
+        """As `every_trace`. Plans that differ in other tables than those of the segment have the same traces."""
+        written = ((table.name, table.tiers.target, writer) for table, writer in written_tables(plan, segment))
+        key = (plan.flow, segment.name, *written)
+        if key not in self._read:
+            self._read[key] = every_trace(plan, segment, self._stores)
+        return self._read[key]
+
+
 def newest_of(plan: FlowPlan, segment: Segment, found: Collection[Trace | None]) -> Trace | None:
     """`newest_trace` in what `every_trace` found."""
     written = written_tables(plan, segment)

@@ -14,6 +14,7 @@ from streamhouse.errors import (
     StreamhouseError,
     UnaskedAnswerError,
 )
+from streamhouse.errors.base import printable
 from streamhouse.jobs.answers import with_answers, with_live_choices
 from streamhouse.jobs.ask_options import Options, Say
 from streamhouse.jobs.write_target import target_of
@@ -224,10 +225,18 @@ def _kept(proposal: Proposal, tried: tuple[Check, ...], space: Workspace) -> Pro
 
 
 def read_wish(wish: str, space: Workspace) -> Understood:
-    """How a wish is read offline."""
+    """How a wish is read offline.
+
+    An error that no rule of the planner foresaw goes on to the command, the page or the MCP server, each of which
+    refuses with SH000 and keeps the trace. The trace then names the wish.
+    """
     from streamhouse.planner.understand import understand
 
-    return understand(wish, space.catalog)
+    try:
+        return understand(wish, space.catalog)
+    except Exception as error:
+        error.add_note(f"while this wish was read: {printable(wish)}")
+        raise
 
 
 def _read_for_a_person(wish: str, space: Workspace) -> Understood:

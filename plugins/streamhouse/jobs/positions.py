@@ -12,7 +12,7 @@ from streamhouse.engine.loss import CopyReach, LaterEpoch, LossRule, LossVerdict
 from streamhouse.engine.note import Note, Trace, newest
 from streamhouse.engine.observed import SeenTables, endless, other_epoch, seen, short_of
 from streamhouse.engine.remedy import Remedy, fits, remedy, versions_in
-from streamhouse.engine.traces import every_trace, lake_tables_without, newest_trace, segment_writer
+from streamhouse.engine.traces import TracesOnce, lake_tables_without, newest_of, segment_writer
 from streamhouse.engine.vector import Vector, covers
 from streamhouse.errors import StateConflictError
 from streamhouse.jobs.refill import marks_of_copies, reaches_beyond
@@ -91,7 +91,8 @@ class PositionSearch:
         Raises:
             StateConflictError: another plan than that of the files wrote the tables.
         """
-        traces = {segment: trace for segment, trace in self._traces().items() if trace is not None}
+        read = TracesOnce(self._open.stores)
+        traces = {segment: trace for segment, trace in self._traces(read).items() if trace is not None}
         newer = {name: trace for name, trace in traces.items() if self._is_newer(name, trace.epoch)}
         known = [note for note in (self._note(name, trace) for name, trace in newer.items()) if note is not None]
         plan, at = self._plan_of(known or [t.note for t in traces.values() if t.note is not None])
@@ -103,7 +104,7 @@ class PositionSearch:
             note, others = self._later(segment, newer.get(name))
             if note is not None and note.plan and note.plan != found.stored.fingerprint and not fits(note, segment):
                 others = LaterEpoch.UNKNOWN
-            every = every_trace(found.stored, segment, self._open.stores)
+            every = read.every(found.stored, segment)
             is_replaced = other_epoch(found.stored, segment, every, self._state) is not None
             cut_off = endless(found.stored, segment, self._open.stores, self._state, self._checkpoints)
             if is_replaced or (note is None and cut_off is not None):
@@ -295,7 +296,7 @@ class PositionSearch:
                 return
             yield version
 
-    def _traces(self) -> dict[str, Trace | None]:
+    def _traces(self, read: TracesOnce) -> dict[str, Trace | None]:
         """Segment, of any plan that may be meant → the newest epoch of which tables tell, of whatever version."""
         known = max(self._state.versions().values(), default=1)
         found: dict[str, list[Trace]] = {}
@@ -303,7 +304,7 @@ class PositionSearch:
             for version in self.versions(plan, known):
                 stored = at_versions(plan, {table.name: version for table in plan.readable})
                 for segment in stored.segments:
-                    trace = newest_trace(stored, segment, self._open.stores)
+                    trace = newest_of(stored, segment, read.every(stored, segment))
                     found.setdefault(segment.name, []).extend([trace] if trace is not None else [])
         return {name: newest(traces) for name, traces in found.items()}
 

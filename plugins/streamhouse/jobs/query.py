@@ -1,6 +1,6 @@
 """Answers a person's SQL; starts only what the query needs, and stops what it started."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import ExitStack
 from dataclasses import dataclass
 from enum import StrEnum
@@ -13,7 +13,7 @@ from streamhouse.install.stage import Stage
 from streamhouse.model.types import Tier
 from streamhouse.model.version import table_at
 from streamhouse.project.project import Project
-from streamhouse.query.epoch_positions import Epochs
+from streamhouse.query.epoch_positions import Epochs, Segment
 from streamhouse.query.explain import TableRead, reads_of
 from streamhouse.query.parse import Query, needed_tiers, parse_query, table_names
 from streamhouse.query.past import Catalog, CatalogWithPast, KnownPast, histories
@@ -272,9 +272,12 @@ def epochs_of(project: Project) -> Epochs:
         with project.state() as state:
             return state.unfinished(flow, segment) is not None
 
-    def last(flow: str, segment: str) -> EpochRecord | None:
+    def last(segments: Collection[Segment]) -> dict[Segment, EpochRecord]:
+        if not segments:
+            return {}
         with project.state() as state:
-            return state.last_epoch(flow, segment)
+            found = {one: state.last_epoch(*one) for one in segments}
+        return {one: record for one, record in found.items() if record is not None}
 
     return Epochs(plans, records, unfinished, last)
 

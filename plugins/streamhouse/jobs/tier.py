@@ -15,7 +15,7 @@ from streamhouse.model.plan import FlowPlan
 from streamhouse.project.project import Project
 from streamhouse.runtime.lost_tables import LostTables, lost_tables
 from streamhouse.runtime.open import Open, opened
-from streamhouse.state.plans import Unreadable
+from streamhouse.state.plans import Unreadable, refuse_unreadable
 from streamhouse.state.tier_asks import TierAsk
 from streamhouse.state.troubles import TableTrouble
 
@@ -180,9 +180,7 @@ def chosen_flows(project: Project, flows: Sequence[str], concerns: Callable[[Flo
     with state or nullcontext():
         if state is not None:
             applied = {flow: plan for flow, (_, plan) in state.plans(unreadable).items()}
-        for flow, error in unreadable.items():
-            if not flows or flow in flows:
-                raise error
+        refuse_unreadable(unreadable, flows)
         if not flows or not applied.keys() >= set(flows):
             _refuse_forgotten(lost_tables(project, state).lost, applied, flows)
     for flow in flows:

@@ -31,7 +31,6 @@ from streamhouse.planner.language.each_does import with_each_doing
 from streamhouse.planner.language.ended_as import with_ended_as
 from streamhouse.planner.language.ends_of_validity import with_ends
 from streamhouse.planner.language.excused import restricts_rows, said_of_all
-from streamhouse.planner.language.fresh_or_done import fresh_or_done
 from streamhouse.planner.language.grammar import read_wish
 from streamhouse.planner.language.how_much import with_sums
 from streamhouse.planner.language.how_often import with_how_often
@@ -246,7 +245,7 @@ def _checked(wish: str, tokens: tuple[Token, ...], draft: Draft, lexicon: Lexico
     missing = lost(tokens, draft, found) or unseen(tokens, draft, found) or unaccounted(draft, found)
     if missing:
         return Understood(refusal=_no_place(missing))
-    question = fresh_or_done(wish, draft, lexicon) or doubt(tokens, draft, found)
+    question = doubt(wish, tokens, draft, found)
     if question is not None:
         return Understood(questions=(question,))
     return _understood(wish, draft, found)

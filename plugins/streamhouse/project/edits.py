@@ -104,9 +104,9 @@ def _beside_unreadable(
         StateConflictError: it may not go on.
     """
     from streamhouse.engine.unreadable_flows import beside, refuse_unknown
+    from streamhouse.state.plans import refuse_unreadable
 
-    if flow in unreadable:
-        raise unreadable[flow]
+    refuse_unreadable(unreadable, [flow])
     other, error = next(iter(unreadable.items()))
     if flow not in applied:
         load_registry(project).flow(flow)

@@ -29,13 +29,13 @@ class Epochs:
         plans: Applied plans over the names that stores hold.
         records: Finished epochs of a segment, the last one first.
         unfinished: Whether a segment has begun an epoch that it did not finish.
-        last: The last finished epoch of a segment.
+        last: The last finished epoch of each of some segments that finished one.
     """
 
     plans: Sequence[FlowPlan] = ()
     records: Callable[[str, str], Sequence[EpochRecord]] = field(default=lambda _flow, _segment: ())
     unfinished: Callable[[str, str], bool] = field(default=lambda _flow, _segment: True)
-    last: Callable[[str, str], EpochRecord | None] = field(default=lambda _flow, _segment: None)
+    last: Callable[[Collection[Segment]], Mapping[Segment, EpochRecord]] = field(default=lambda _segments: {})
 
     @cached_property
     def _writes(self) -> dict[Segment, frozenset[str]]:
@@ -95,14 +95,21 @@ class Epochs:
                 ends[bucket] = max(offset, ends.get(bucket, 0))
         return ends if writers else None
 
-    def left_at(self, stored: str) -> Position:
-        """Where the last finished epochs left a table, which may have gone on since; empty: it is not known."""
-        left: Position = {}
-        for flow, segment in self._writers([stored]):
-            record = self.last(flow, segment)
-            for bucket, offset in (record.ends.get(stored, {}) if record is not None else {}).items():
-                left[bucket] = max(offset, left.get(bucket, 0))
-        return left
+    def left_at(self, tables: Collection[str]) -> dict[str, Position]:
+        """Where the last finished epochs left each table, which may have gone on since; empty: it is not known.
+
+        Args:
+            tables: Names that stores hold.
+        """
+        writers = {stored: self._writers([stored]) for stored in tables}
+        records = self.last({segment for found in writers.values() for segment in found})
+        every: dict[str, Position] = {}
+        for stored, segments in writers.items():
+            left = every.setdefault(stored, {})
+            for record in (records[one] for one in segments if one in records):
+                for bucket, offset in record.ends.get(stored, {}).items():
+                    left[bucket] = max(offset, left.get(bucket, 0))
+        return every
 
     def history(self, stored: str) -> pa.Table:
         """The epochs that tell where a table stood, newest first; columns as in `parts`."""

@@ -131,12 +131,11 @@ def readable(query: Query, stores: Mapping[Tier, Store], epochs: Epochs) -> Read
 
 def _refuse_older(query: Query, stores: Mapping[Tier, Store], epochs: Epochs) -> None:
     """Refuse a table that ends, in the tier that its flow writes, before where the flow left it: rows are missing."""
-    for use in query.uses:
-        table, tier = use.table, use.table.tiers.target
-        if tier not in use.tiers or tier not in stores or not (left := epochs.left_at(table.name)):
-            continue
-        if (short := short_of(stores, table, left, "where the flow left it")) is not None:
-            refuse(table, tier, short)
+    tables = {use.table.name: use.table for use in query.uses if use.table.tiers.target in stores.keys() & use.tiers}
+    for name, left in epochs.left_at(tables).items():
+        table = tables[name]
+        if left and (short := short_of(stores, table, left, "where the flow left it")) is not None:
+            refuse(table, table.tiers.target, short)
 
 
 def _epochs(query: Query, epochs: Epochs, moments: Mapping[str, Moment | None]) -> dict[str, Position]:

@@ -22,25 +22,21 @@ from streamhouse.project.desired import desired_plans
 from streamhouse.project.project import Project
 from streamhouse.runtime.cold import cold_reader
 from streamhouse.runtime.stores import warm_reader
-from streamhouse.runtime.unreadable_tables import (
-    UnreadableTable,
-    check_lists,
-    says_nothing,
-    unreadable_tables,
-    why_nothing,
-)
+from streamhouse.runtime.unreadable_tables import check_lists, remedy_for, unreadable_tables
 from streamhouse.services.layout import ServicesFolder
 from streamhouse.services.services import Services
 from streamhouse.state.damage import DamagedStateError, OtherVersionError
 from streamhouse.stores.base import LakeStore, NeedsSparkError, NotedStore, Store
 from streamhouse.stores.ledger import Ledger, NoLedger
 from streamhouse.stores.mark import lost_copy_as
+from streamhouse.stores.unreadable import UnreadableTable, says_nothing, why_nothing
 
 if TYPE_CHECKING:
     from streamhouse.state.known_tables import KnownTogether
     from streamhouse.state.plans import Unreadable
     from streamhouse.state.records import EpochRecord
     from streamhouse.state.store import StateStore
+    from streamhouse.state.waits import WaitsOfFlows
 
 _ANSWER_S = 3.0
 _TRIES = 2
@@ -96,7 +92,7 @@ class LostTables:
             one: The table.
             is_first: Whether this is the first tier of the table, and no copy.
         """
-        typed, names = one.hint_for(project, flow, is_first=is_first), (table_name(one.table),)
+        typed, names = remedy_for(one, project, flow, is_first=is_first), (table_name(one.table),)
         return cls(flow, LossKind.UNREADABLE, one.tier, names, one.text, one.code, typed)
 
     @property
@@ -145,7 +141,10 @@ class _NoEpochs:
 
 
 def lost_tables(
-    project: Project, state: "StateStore | None", desired: Mapping[str, FlowPlan] | None = None
+    project: Project,
+    state: "StateStore | None",
+    desired: Mapping[str, FlowPlan] | None = None,
+    waits: "WaitsOfFlows | None" = None,
 ) -> SeenLosses:
     """What the records of a project say together of its tables; starts and changes nothing.
 
@@ -155,6 +154,7 @@ def lost_tables(
         project: Whose.
         state: Its state store; None: there is none.
         desired: Flow → its plan, as the files have it, of those that matter; None: the files are read.
+        waits: What waits of all flows that the state store knows; None: it is read.
     """
     broken: dict[str, StateConflictError] = {}
     known = state.running_plans(broken) if state is not None else {}
@@ -164,7 +164,7 @@ def lost_tables(
         with suppress(StreamhouseError):  # a file is wrong
             plans = {**(desired_plans(project, {}) if desired is None else desired), **known}
             plans = {flow: plan for flow, plan in plans.items() if flow not in broken}
-    unreadable = [*broken.items(), *(_unreadable_waits(state) if state is not None else {}).items()]
+    unreadable = [*broken.items(), *_unreadable_waits(state, waits).items()]
     found = SeenLosses([LostTables.of_state(flow, error) for flow, error in unreadable])
     if not plans:
         return found
@@ -184,17 +184,13 @@ def lost_tables(
     return found if has_data or project.settings.fluss is not None else replace(found, unseen={})
 
 
-def _unreadable_waits(state: "StateStore") -> "Unreadable":
+def _unreadable_waits(state: "StateStore | None", waits: "WaitsOfFlows | None") -> "Unreadable":
     """Flow → why what waits of it cannot be read: a change that is open, or one upstream."""
-    from streamhouse.state.waits import waits_of  # it imports what takes long, and most projects have no state
+    if waits is None and state is not None:
+        from streamhouse.state.waits import WaitsOfFlows  # it imports what takes long, and most projects have no state
 
-    found: Unreadable = {}
-    for flow in state.flows():
-        try:
-            waits_of(state, flow)
-        except StateConflictError as error:
-            found[flow] = error
-    return found
+        waits = WaitsOfFlows.read(state)
+    return waits.unreadable if waits is not None else {}
 
 
 def _tiers(plan: FlowPlan) -> set[Tier]:

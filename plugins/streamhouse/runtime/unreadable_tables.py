@@ -1,87 +1,39 @@
-"""Tables of a flow that are there, and of which a store cannot say what they have: a file is damaged, for example."""
+"""Looks for the tables of a flow that cannot be read, and says what to type for one."""
 
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import cast
 
 from streamhouse.engine.traces import written_tables
-from streamhouse.errors import LoginRefusedError, StateConflictError, StoreError, StoreUnavailableError
+from streamhouse.errors import StateConflictError, StoreError
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.table import Table
 from streamhouse.model.types import Tier
 from streamhouse.project.project import Project
 from streamhouse.runtime.serving import serving
-from streamhouse.stores.base import LakeStore, ListedStore, NeedsSparkError, Store, UnknownFormError
+from streamhouse.stores.base import LakeStore, ListedStore, NeedsSparkError, Store
 from streamhouse.stores.mark import again
+from streamhouse.stores.unreadable import UnreadableTable
 
 _AWAY = "bring the file back from a copy; without one, move the table away and fill it again: {0}; {1}"
-_ODD = "see what Spark says of it: streamhouse query 'SELECT count(*) FROM {0}' --engine spark"
 
 
-@dataclass(frozen=True)
-class UnreadableTable:
-    """A table that was looked at in vain.
+def remedy_for(one: UnreadableTable, project: Project, flow: str, *, is_first: bool) -> str:
+    """What to type, with the folder and the flow, where the table is one in a folder and a file of it is damaged.
 
-    Attributes:
-        table: As the store calls it.
-        error: What the store says.
+    Args:
+        one: The table.
+        project: Whose table it is.
+        flow: Writes the table.
+        is_first: Whether this is the first tier of the table, and no copy.
     """
-
-    table: str
-    tier: Tier
-    error: StoreError | StateConflictError | NeedsSparkError
-
-    @property
-    def is_unseen(self) -> bool:
-        """Whether the store says nothing of the table."""
-        return says_nothing(self.error)
-
-    @property
-    def code(self) -> str:
-        """Of the error that a command gives which needs the table."""
-        return StoreError.code if isinstance(self.error, NeedsSparkError) else self.error.code
-
-    @property
-    def text(self) -> str:
-        """What is wrong, as a sentence that names the table or its file."""
-        if isinstance(self.error, NeedsSparkError):
-            return f"{self.table} in the {self.tier} tier cannot be read: {self.error}"
-        return self.error.message
-
-    @property
-    def hint(self) -> str:
-        """What to type."""
-        if isinstance(self.error, NeedsSparkError):
-            return _ODD.format(self.table)
-        return self.error.hint or ""
-
-    def hint_for(self, project: Project, flow: str, *, is_first: bool) -> str:
-        """What to type, with the folder and the flow, where the table is one in a folder and a file of it is damaged.
-
-        Args:
-            project: Whose table it is.
-            flow: Writes the table.
-            is_first: Whether this is the first tier of the table, and no copy.
-        """
-        links = serving(project, self.tier)
-        if links is None or type(self.error) is not StoreError:
-            return self.hint
-        away = project.state_dir / f"{self.table}.{self.tier}.damaged"
-        moved = shlex.join(["mv", str(links.place(self.table)), str(away)])
-        option = " --from-sources" if is_first else ""
-        return _AWAY.format(moved, f"streamhouse restore {flow}{option}")
-
-
-def says_nothing(error: StoreError | StateConflictError | NeedsSparkError) -> bool:
-    """Whether a store says nothing of tables: it is away, does not let us in, or only Spark reads it."""
-    is_away = isinstance(error, StoreUnavailableError | LoginRefusedError | NeedsSparkError)
-    return is_away and not isinstance(error, UnknownFormError)
-
-
-def why_nothing(error: StoreError | StateConflictError | NeedsSparkError) -> str:
-    """The reason for people."""
-    return str(error) if isinstance(error, NeedsSparkError) else f"{error.code} {error.message}"
+    links = serving(project, one.tier)
+    if links is None or type(one.error) is not StoreError:
+        return one.hint
+    away = project.state_dir / f"{one.table}.{one.tier}.damaged"
+    moved = shlex.join(["mv", str(links.place(one.table)), str(away)])
+    option = " --from-sources" if is_first else ""
+    return _AWAY.format(moved, f"streamhouse restore {flow}{option}")
 
 
 def unreadable_tables(plan: FlowPlan, stores: Mapping[Tier, Store]) -> list[UnreadableTable]:

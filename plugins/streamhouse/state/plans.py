@@ -1,7 +1,7 @@
 """Applied plans: each flow's history of what was run."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from functools import lru_cache
 
@@ -18,6 +18,21 @@ from streamhouse.state.schema import plan as plans
 
 Unreadable = dict[str, StateConflictError]
 """Flow → why its plan cannot be read."""
+
+
+def refuse_unreadable(unreadable: Unreadable, flows: Collection[str]) -> None:
+    """Refuse what is asked of flows of which one has a plan that cannot be read.
+
+    Args:
+        unreadable: As `newest_of_all` fills it.
+        flows: Those that are asked for; empty: all flows.
+
+    Raises:
+        OtherVersionError, StateConflictError: the error of the first such flow.
+    """
+    for flow, error in unreadable.items():
+        if not flows or flow in flows:
+            raise error
 
 
 def save(connection: Connection, plan: FlowPlan, now_ms: int) -> int:

@@ -4,12 +4,13 @@ A change upstream and the question about it have states of their own. Neither al
 was granted waits for no person, and a change that was granted and failed waits for a repair.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
+from streamhouse.errors import StateConflictError
 from streamhouse.model.schema_change import EventType
 from streamhouse.state.approvals import Approval, ApprovalState
 from streamhouse.state.records import Change, Phase
@@ -85,6 +86,42 @@ def waits_of(state: "StateStore", flow: str) -> tuple[Wait, ...]:
     if change is not None:
         found.append(_of_change(change))
     return tuple(sorted(found, key=lambda one: one.since))
+
+
+@dataclass(frozen=True)
+class WaitsOfFlows:
+    """What waits of several flows.
+
+    Attributes:
+        readable: Flow → as of `waits_of`.
+        unreadable: Flow → why that cannot be read.
+    """
+
+    readable: dict[str, tuple[Wait, ...]] = field(default_factory=dict)
+    unreadable: dict[str, StateConflictError] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, state: "StateStore", flows: Collection[str] | None = None) -> Self:
+        """Read it.
+
+        Args:
+            state: The state store.
+            flows: Names; None: all flows that were applied or run.
+
+        Raises:
+            StoreUnavailableError: as `StateStore` does.
+        """
+        found = cls()
+        for flow in state.flows() if flows is None else flows:
+            try:
+                found.readable[flow] = waits_of(state, flow)
+            except StateConflictError as error:
+                found.unreadable[flow] = error
+        return found
+
+    def of(self, flow: str) -> tuple[Wait, ...]:
+        """What waits of a flow; nothing where it cannot be read."""
+        return self.readable.get(flow, ())
 
 
 def standing(waits: Iterable[Wait]) -> tuple[Wait, ...]:

@@ -10,7 +10,7 @@ from streamhouse.model.upstream import Decision
 from streamhouse.state.approvals import Approval
 from streamhouse.state.upstream import UpstreamRecord
 from streamhouse.state.waits import Wait
-from streamhouse.upstream.observe import FailedLook
+from streamhouse.stores.unreadable import UnreadableTable
 
 
 @dataclass(frozen=True)
@@ -63,4 +63,4 @@ class FlowLook:
     paused: frozenset[str] = frozenset()
     unseen: Mapping[str, str] = field(default_factory=dict)
     waits: tuple[Wait, ...] = ()
-    failed: Mapping[str, FailedLook] = field(default_factory=dict)
+    failed: Mapping[str, UnreadableTable] = field(default_factory=dict)

@@ -25,10 +25,11 @@ from streamhouse.state.plans import Unreadable
 from streamhouse.state.store import StateStore
 from streamhouse.state.waits import waits_of
 from streamhouse.stores.base import Store
+from streamhouse.stores.unreadable import UnreadableTable
 from streamhouse.trigger.basis import Basis
 from streamhouse.trigger.result import ApplyChange, FlowLook
 from streamhouse.trigger.round import run_round
-from streamhouse.upstream.observe import FailedLook, UpstreamLook, UpstreamObserver
+from streamhouse.upstream.observe import UpstreamLook, UpstreamObserver
 
 
 class Trigger:
@@ -109,7 +110,7 @@ class Trigger:
                 self._settled[one.flow] = (files, revisions[one.flow])
         return [*done_now.looks, *self._unlooked(unsure)]
 
-    def _nothing_new(self, flow: str, unseen: Mapping[str, str], failed: Mapping[str, FailedLook]) -> FlowLook:
+    def _nothing_new(self, flow: str, unseen: Mapping[str, str], failed: Mapping[str, UnreadableTable]) -> FlowLook:
         return FlowLook(
             flow,
             paused=self._state.upstream.paused(flow),

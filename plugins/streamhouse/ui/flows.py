@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from streamhouse.errors import StateConflictError, StreamhouseError, UnknownFlowError
+from streamhouse.errors import StreamhouseError, UnknownFlowError
 from streamhouse.model.flow import Flow
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.version import table_name
@@ -13,9 +13,8 @@ from streamhouse.project.edits import Edit
 from streamhouse.registry import Registry
 from streamhouse.state.flow_state import FlowReport, FlowState
 from streamhouse.state.records import EpochRecord, FlowProgress
-from streamhouse.state.store import StateStore
 from streamhouse.state.troubles import TableTrouble
-from streamhouse.state.waits import Wait, waits_of
+from streamhouse.state.waits import WaitsOfFlows
 from streamhouse.ui.answers import (
     EpochPoint,
     FlowPage,
@@ -84,21 +83,15 @@ def _around(desk: Desk, flow: str | None = None) -> _Around:
     waits: dict[str, list[str]] = {}
     if state is not None:
         questions.update(question.flow for question in state.approvals.list(flow))
-        for name in [flow] if flow is not None else state.flows():
-            waits[name] = [f"{one.text}; {one.remedy}" for one in _waits(state, name) if not one.is_edit]
+        found = WaitsOfFlows.read(state, [flow] if flow is not None else None)  # what cannot be read is named as lost
+        for name in found.readable:
+            waits[name] = [f"{one.text}; {one.remedy}" for one in found.of(name) if not one.is_edit]
         for trouble in state.troubles.current(flow):
             troubles.setdefault(trouble.flow, []).append(_trouble(trouble))
         for one in state.autopilot.open(flow):
             proposals.setdefault(one.flow, []).append(f"{one.state}: {one.remedy} ({one.text})")
     losses = losses_by_flow(desk.losses())
     return _Around(desk.registry, desk.applied(), questions, waits, desk.edits(), troubles, proposals, losses)
-
-
-def _waits(state: StateStore, flow: str) -> tuple[Wait, ...]:
-    try:
-        return waits_of(state, flow)
-    except StateConflictError:  # it is named as lost
-        return ()
 
 
 def known(desk: Desk, name: str) -> tuple[int | None, FlowPlan]:

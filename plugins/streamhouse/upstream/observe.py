@@ -23,6 +23,7 @@ from streamhouse.model.types import Position, Ranges, Tier
 from streamhouse.model.upstream import UpstreamEvent
 from streamhouse.model.version import Versions, stored_name
 from streamhouse.stores.base import LogStore, ShapedStore, Store
+from streamhouse.stores.unreadable import UnreadableTable
 from streamhouse.upstream.impact import source_object
 from streamhouse.upstream.lost import changes_lost, positions_lost, source_changes_lost, table_lost
 from streamhouse.upstream.shape_diff import compare
@@ -31,20 +32,6 @@ _SURE_AFTER_S = (0.5, 1.0)
 """A server that starts does not find its tables for a moment, so one that is gone is looked for again."""
 
 _OF_OWN_TABLES = frozenset({EventType.RECREATE_TABLE, EventType.DROP_TABLE})
-
-
-@dataclass(frozen=True)
-class FailedLook:
-    """A table that was looked at in vain.
-
-    Attributes:
-        table: As the store calls it.
-        error: What the store says.
-    """
-
-    table: str
-    tier: Tier
-    error: StoreError
 
 
 @dataclass(frozen=True)
@@ -63,7 +50,7 @@ class UpstreamLook:
     live: Mapping[str, Shape] = field(default_factory=dict)
     pins: Mapping[str, Shape] = field(default_factory=dict)
     unseen: Mapping[str, str] = field(default_factory=dict)
-    failed: Mapping[str, FailedLook] = field(default_factory=dict)
+    failed: Mapping[str, UnreadableTable] = field(default_factory=dict)
 
 
 class UpstreamObserver:
@@ -278,13 +265,13 @@ class _Looking:
         self.live: dict[str, Shape] = {}
         self.pins: dict[str, Shape] = {}
         self.unseen: dict[str, str] = {}
-        self.failed: dict[str, FailedLook] = {}
+        self.failed: dict[str, UnreadableTable] = {}
 
     def fail(self, table: Table, error: StoreError) -> None:
         """Take note of a table that was looked at in vain."""
         self.unseen[table.name] = error.message
         stored = stored_name(table.name, self.versions.get(table.name, 1))
-        self.failed[table.name] = FailedLook(stored, table.tiers.target, error)
+        self.failed[table.name] = UnreadableTable(stored, table.tiers.target, error)
 
     def compare(self, pinned: Shape, live: Shape | None, only: frozenset[EventType] | None = None) -> None:
         self.pins[pinned.object] = pinned

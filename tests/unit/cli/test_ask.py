@@ -549,3 +549,21 @@ def test_what_is_built_in_an_environment_is_promoted_next(
     )
     assert "streamhouse apply" not in out
     assert built == ["it"]
+
+
+def test_a_slip_in_a_check_of_the_planner_is_one_line_and_its_trace_names_the_wish(
+    shop: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slip(_: object) -> None:
+        raise KeyError("slip")
+
+    monkeypatch.setattr("streamhouse.planner.language.doubtful._CHECKS", (slip,))
+    wish = "number of sales per note where cents is above 500"
+    assert main(["ask", "--project", str(shop), "--no-trial", wish]) == 1
+    shown = capsys.readouterr()
+    assert shown.err.startswith("SH000 internal error: KeyError: 'slip'\n  hint: the full trace is in ")
+    assert "Traceback" not in shown.out + shown.err
+    (log,) = (shop / ".streamhouse" / "logs").glob("crash-*.log")
+    assert f"while this wish was read: {wish}" in log.read_text()
+    with pytest.raises(KeyError):  # no caller in this process takes it for an answer
+        ask(Project.at(shop), wish)

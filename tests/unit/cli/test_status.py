@@ -22,6 +22,7 @@ from streamhouse.state.damage import DamagedStateError, OtherVersionError
 from streamhouse.state.records import EpochRecord, Owner, RunnerState
 from streamhouse.state.runners import WantedState
 from streamhouse.state.upstream import EventStatus
+from streamhouse.state.waits import waits_of
 
 TTL = timedelta(minutes=1)
 
@@ -49,6 +50,19 @@ def test_a_flow_that_never_ran(project, capsys):
     (flow,) = flows(capsys)
     assert (flow["flow"], flow["state"], flow["epochs"]) == ("orders", "stopped", 0)
     assert not project.state_dir.exists()
+
+
+def test_what_waits_is_read_once(project, state, capsys, monkeypatch):
+    state.save_plan(desired_plan(project, "orders"))
+    read = []
+
+    def counted(state, flow):
+        read.append(flow)
+        return waits_of(state, flow)
+
+    monkeypatch.setattr("streamhouse.state.waits.waits_of", counted)
+    flows(capsys)
+    assert read == ["orders"]
 
 
 def test_tables_that_wait_for_a_person(project, state, capsys):

@@ -44,6 +44,16 @@ def reads(monkeypatch):
     return becomes
 
 
+def test_a_slip_of_the_planner_is_a_refusal_and_the_log_names_the_wish(call, monkeypatch, caplog):
+    def slip(*_):
+        raise KeyError("slip")
+
+    monkeypatch.setattr("streamhouse.planner.understand.tokenize", slip)
+    error = call("ask", wish=WISH).error
+    assert (error["code"], error["message"]) == ("SH000", "internal error: KeyError")
+    assert f"while this wish was read: {WISH}" in caplog.text
+
+
 def test_a_wish_becomes_a_proposal_that_is_kept_and_nothing_else(call, project, reads):
     reads(Understood(request=request()))
     call("validate")

@@ -18,13 +18,14 @@ from streamhouse.project.desired import desired_plans
 from streamhouse.project.project import Project
 from streamhouse.runtime.lost_tables import LossKind, LostTables, SeenLosses, lost_tables, naming_damage
 from streamhouse.runtime.owner import this_owner
-from streamhouse.runtime.unreadable_tables import UnreadableTable
+from streamhouse.runtime.unreadable_tables import remedy_for
 from streamhouse.state.records import EpochRecord
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import EPOCH, WRITER, Changes, WriteContext
 from streamhouse.stores.iceberg import checksums
 from streamhouse.stores.paimon import PaimonStore
 from streamhouse.stores.paimon.light import PaimonReader
+from streamhouse.stores.unreadable import UnreadableTable
 from tests.damage import DAMAGES, damaged, kinds
 
 pytestmark = pytest.mark.proof
@@ -207,9 +208,9 @@ def test_a_damaged_table_is_named_once_though_several_flows_read_it(project, mon
 
 def test_a_copy_that_cannot_be_read_is_filled_from_its_first_tier(project):
     one = UnreadableTable("ods.warm__v2", Tier.WARM, StoreError("ods.warm is damaged", hint="?"))
-    assert one.hint_for(project, "f", is_first=False).endswith("/ods.warm__v2.warm.damaged; streamhouse restore f")
+    assert remedy_for(one, project, "f", is_first=False).endswith("/ods.warm__v2.warm.damaged; streamhouse restore f")
     refused = UnreadableTable("ods.warm", Tier.WARM, StateConflictError("it is another one", hint="wait"))
-    assert refused.hint_for(project, "f", is_first=True) == "wait"
+    assert remedy_for(refused, project, "f", is_first=True) == "wait"
 
 
 def test_what_fails_for_no_table_alone_is_a_loss_without_tables(project, monkeypatch):

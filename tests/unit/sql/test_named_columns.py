@@ -7,6 +7,12 @@ from tests.spark_verdicts import checked, shown
 from tests.tables import each
 
 
+def refused(sql):
+    with pytest.raises(StreamhouseError) as error:
+        checked(sql)
+    return error.value
+
+
 @each(
     ("sql", "columns", "text"),
     [
@@ -37,9 +43,7 @@ def test_names_behind_a_table(sql, columns, text):
     ],
 )
 def test_names_that_do_not_fit(sql, message):
-    with pytest.raises(StreamhouseError) as refused:
-        checked(sql)
-    assert message in str(refused.value)
+    assert message in str(refused(sql))
 
 
 @each(
@@ -87,10 +91,9 @@ FIELD = "behind EXCEPT is no column, but a field"
     ],
 )
 def test_what_no_star_leaves_out(sql, message):
-    with pytest.raises(StreamhouseError) as refused:
-        checked(sql)
-    assert message in str(refused.value)
-    assert "hint: " in str(refused.value)
+    text = str(refused(sql))
+    assert message in text
+    assert "hint: " in text
 
 
 @each(
@@ -158,10 +161,9 @@ def test_a_number_of_days_added_to_a_day_is_a_time():
     ],
 )
 def test_what_spark_refuses_is_refused_before_it_runs(sql, message):
-    with pytest.raises(StreamhouseError) as refused:
-        checked(sql)
-    assert message in str(refused.value)
-    assert "hint: " in str(refused.value)
+    text = str(refused(sql))
+    assert message in text
+    assert "hint: " in text
 
 
 @each(

@@ -98,6 +98,17 @@ def test_a_wish_becomes_files_and_nothing_is_written(asked, project):
     assert (project.root / "flows/shop.yaml").read_text() == FLOW
 
 
+def test_a_slip_of_the_planner_is_a_problem_and_the_log_names_the_wish(client_of, monkeypatch, caplog):
+    def slip(_):
+        raise KeyError("slip")
+
+    monkeypatch.setattr("streamhouse.planner.language.doubtful._CHECKS", (slip,))
+    answer = client_of(raises=False).post("/api/ask", json={"wish": WISH})
+    assert (answer.status_code, answer.json()["code"]) == (500, "SH000")
+    assert "Traceback" not in answer.text
+    assert f"while this wish was read: {WISH}" in caplog.text
+
+
 def test_a_chip_away_is_one_call(asked, client):
     page = asked()
     edits = removal(page, "cents is above 500")

@@ -67,7 +67,7 @@ def _denied_verb(draft: Draft, used: Used) -> str:
 def _counted(mention: Mention, likely: list[Sense], draft: Draft, found: Shaped) -> bool:
     """Whether rows of the base are counted by what they point to: "books borrowed" are loans."""
     nouns = [one.noun for one in draft.figures if isinstance(one.noun, Noun) and one.function == "count"]
-    heads = [part for noun in nouns for part in (noun.head, *noun.around)]
+    heads = [part for noun in nouns for part in noun.mentions]
     targets = {column.references[0] for column in found.bench.base.columns if column.references is not None}
     return mention in heads and any(sense.kind == "table" and sense.table in targets for sense in likely)
 

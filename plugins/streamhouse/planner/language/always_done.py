@@ -20,7 +20,7 @@ def with_plain_groups(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Toke
         if words[at : at + 2] not in _COUNTED:
             continue
         rows = lexicon.mention(tokens, at + 2, 1)
-        tables = {s.table for s in rows.of_kind("table") if s.quality >= WHOLE_NAME} if rows is not None else set()
+        tables = rows.tables(WHOLE_NAME) if rows is not None else set()
         first = at + 3
         while first < len(tokens) and words[first] in _BEFORE:
             first += 1

@@ -6,7 +6,7 @@ from functools import cached_property
 from streamhouse.planner.catalog import CatalogTable
 from streamhouse.planner.language.draft import Draft
 from streamhouse.planner.language.levels import WHOLE_NAME
-from streamhouse.planner.language.lexicon import Mention
+from streamhouse.planner.language.lexicon import Lexicon, Mention
 from streamhouse.planner.language.mentions import mentions_of, tables_named
 from streamhouse.planner.language.scope import ReachableTables
 from streamhouse.planner.language.shape import Shaped
@@ -19,11 +19,13 @@ class AnsweredWish:
     """A wish as it was read.
 
     Attributes:
-        tokens: Of the wish.
+        text: As a person wrote it.
+        tokens: Of the wish, as the rules took them.
         draft: Its clauses.
         found: The answer that was made of them.
     """
 
+    text: str
     tokens: tuple[Token, ...]
     draft: Draft
     found: Shaped
@@ -31,6 +33,11 @@ class AnsweredWish:
     def word(self, at: int) -> str:
         """The word of a token; empty where there is none, as behind the names that a wish begins with apart from it."""
         return self.tokens[at].word if 0 <= at < len(self.tokens) else ""
+
+    @property
+    def words(self) -> list[str]:
+        """The words of its tokens."""
+        return [token.word for token in self.tokens]
 
     @property
     def block(self) -> Block:
@@ -46,6 +53,11 @@ class AnsweredWish:
     def scope(self) -> ReachableTables:
         """The tables that the answer can reach from there."""
         return self.found.bench.places.scope
+
+    @property
+    def lexicon(self) -> Lexicon:
+        """The names of the catalog."""
+        return self.scope.lexicon
 
     @cached_property
     def mentions(self) -> tuple[Mention, ...]:

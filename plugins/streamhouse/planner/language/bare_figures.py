@@ -71,10 +71,8 @@ def rows_of_subject(bench: Bench) -> list[Figure]:
 
 def _in_list(noun: Noun, nouns: list[Noun]) -> bool:
     """Whether a noun is one of several figures: "visits and parked hours per tariff"."""
-    end = max(mention.end for mention in (noun.head, *noun.around))
-    begins = {
-        min(m.start for m in (other.head, *other.around)) for other in nouns if other.listed and other is not noun
-    }
+    end = noun.end
+    begins = {other.start for other in nouns if other.listed and other is not noun}
     return noun.listed and bool(begins & {end + 1, end + 2})
 
 

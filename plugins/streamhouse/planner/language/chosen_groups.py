@@ -47,7 +47,7 @@ def _is_other(wish: AnsweredWish, sense: Sense, taken: Sense) -> bool:
         taken.table in {step.table.name for step in chain} for chain in chains
     ):
         return False
-    tables, root = wish.scope.lexicon.catalog.tables, wish.scope.root
+    tables, root = wish.lexicon.catalog.tables, wish.scope.root
     targets = [tables[one.table].column(one.column).references or (one.table, one.column) for one in (sense, taken)]
     return root(*targets[0]) != root(*targets[1])
 
@@ -63,7 +63,7 @@ def _is_said(table: str, said: set[str]) -> bool:
 
 def flag_as_group(wish: AnsweredWish) -> Question | None:
     """A flag that is grouped by, and that no word of a group names: "companies with more than 5 flats"."""
-    if {token.word for token in wish.tokens} & _BOTH:
+    if set(wish.words) & _BOTH:
         return None
     best = wish.draft.best
     near = [group for figure in wish.draft.figures for group in (*figure.near, *figure.inner)]
@@ -93,7 +93,7 @@ def average_of_groups(wish: AnsweredWish) -> Question | None:
         return None
     if not any(one.function in {"avg", "median"} for one in block.measures):
         return None
-    words = [token.word for token in wish.tokens]
+    words = wish.words
     at = next((at for at in range(len(words) - 3) if words[at] in {"per", "by"} and words[at + 2] == "and"), None)
     if at is None or words[at + 3] in GRAINS:
         return None  # "per member and month" is how often a member comes in a month

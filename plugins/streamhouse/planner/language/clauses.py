@@ -280,7 +280,7 @@ def read_value(reader: Reader) -> Clause | None:
 
 def _designated(reader: Reader, noun: Noun) -> tuple[Noun | None, list[Mention | str]]:
     """Split "status open", "open status", "store 330" into the column and its values."""
-    mentions = sorted((noun.head, *noun.around), key=lambda one: one.start)
+    mentions = sorted(noun.mentions, key=lambda one: one.start)
     names = [one for one in mentions if not one.of_kind("value")]
     values: list[Mention | str] = [one for one in mentions if one.of_kind("value")]
     literal = read_literal(reader) if mentions[-1].of_kind("column", "table") else None

@@ -82,7 +82,7 @@ def _implied(bench: Bench, clause: Compared) -> list[Filter]:
     reading = _reading(bench) if not words and (unit is None) else None
     if reading is not None:
         if clause.subject is not None:
-            bench.places.contexts((clause.subject.head, *clause.subject.around))
+            bench.places.contexts(clause.subject.mentions)
         bench.places.note(clause.phrase, f"{reading.name} {clause.operator} {clause.low.value if clause.low else ''}")
         return _bounded(bench.places.use(reading), clause, reading)
     if not wanted and not words:
@@ -161,7 +161,7 @@ def _main(bench: Bench, role: str, found: list[CatalogColumn]) -> list[CatalogCo
 def _subject_role(bench: Bench, subject: Noun | None) -> str:
     if subject is None:
         return ""
-    for mention in (subject.head, *subject.around):
+    for mention in subject.mentions:
         if bench.places.is_base(mention):
             return ""
         for sense in mention.senses:

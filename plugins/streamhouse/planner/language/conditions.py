@@ -356,7 +356,7 @@ def _no_part_of_a_key(clause: Present, placed: Placed) -> None:
 def _others_listed(bench: Bench) -> bool:
     """Whether the wish lists things that rows of the base point to, so that a row's partners do not tell of them."""
     nouns = [noun for noun in bench.draft.nouns if not noun.predicate]
-    said = [m for noun in nouns for m in (noun.head, *noun.around) if m.of_kind("table")]
+    said = [m for noun in nouns for m in noun.mentions if m.of_kind("table")]
     return bool(said) and not bench.draft.figures and not any(bench.places.is_base(mention) for mention in said)
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from streamhouse.planner.language.levels import NAME
 from streamhouse.planner.language.lexicon import Lexicon, Mention
-from streamhouse.planner.language.tokens import Token, singular, stem
+from streamhouse.planner.language.tokens import Token, stem
 from streamhouse.planner.language.words import AGGREGATES, ARTICLES, GRAINS
 
 _FIGURES = frozenset({*AGGREGATES, "running", "cumulative", "cumulated"})
@@ -16,7 +16,7 @@ def with_counts_first(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Toke
     """The tokens with "number of" before rows that are counted per group, and have a figure behind "and"."""
     at = int(bool(tokens) and tokens[0].word in ARTICLES)
     rows = lexicon.mention(tokens, at) if at < len(tokens) else None
-    if rows is None or singular(rows.words[-1]) == rows.words[-1] or not _are_rows(rows, lexicon):
+    if rows is None or not rows.is_plural or not _are_rows(rows, lexicon):
         return tokens
     words = [token.word for token in tokens]
     end = rows.end

@@ -104,7 +104,7 @@ def _rows(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> _SidedRows | 
     inner = lexicon.mention(tokens, one.end - 1, 1) if one.end - one.start > 1 else None
     other = lexicon.mention(tokens, one.end) if one.end < len(tokens) else None
     for value, thing in ((one, inner), (one, other), (other, one)):
-        tables = {s.table for s in thing.of_kind("table") if s.quality >= WHOLE_NAME} if thing is not None else set()
+        tables = thing.tables(WHOLE_NAME) if thing is not None else set()
         having = {table for table, _ in _columns(value, lexicon)} if value is not None else set()
         if value is not None and thing is not None and tables and having:
             table = min(tables & having or having)

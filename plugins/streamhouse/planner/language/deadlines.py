@@ -8,7 +8,7 @@ from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.origins import root_of
 from streamhouse.planner.language.scope import TIMES
 from streamhouse.planner.language.tokens import Token, stem, stems
-from streamhouse.planner.language.words import PARTICIPLES
+from streamhouse.planner.language.words import is_past_form
 
 _LATE = (("too", "late", ("after",)), ("late", "", ("after",)), ("on", "time", ("no", "later", "than")),
          ("in", "time", ("no", "later", "than")))  # fmt: skip
@@ -34,7 +34,7 @@ def with_deadlines(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, 
 
 
 def _is_participle(token: Token) -> bool:
-    return token.kind == "word" and (token.word.endswith("ed") or token.word in PARTICIPLES)
+    return token.kind == "word" and is_past_form(token.word)
 
 
 def _deadline(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> str:

@@ -60,7 +60,7 @@ def _designated(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> int | N
         return None
     meant = {(s.table, s.column) for s in value.senses if s.quality >= NEARLY_NAME}
     own = {one for one in meant if one in columns}
-    things = {s.table for s in name.of_kind("table") if s.quality >= NEARLY_NAME}
+    things = name.tables(NEARLY_NAME)
     return name.end if meant and meant == own and not things else None
 
 

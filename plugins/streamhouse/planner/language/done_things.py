@@ -5,7 +5,7 @@ from dataclasses import replace
 from streamhouse.planner.language.levels import NEARLY_NAME
 from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.tokens import Token, singular
-from streamhouse.planner.language.words import PARTICIPLES
+from streamhouse.planner.language.words import is_past_form
 
 _BEFORE = frozenset({"who", "that", "which", "have", "has", "had"})
 _COUNTS = (("more", "than"), ("fewer", "than"), ("less", "than"), ("at", "least"), ("at", "most"), ("exactly",),
@@ -16,7 +16,7 @@ def with_done_things(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token
     """The tokens with a participle behind its verb's number, where the catalog knows such things."""
     for at in range(1, len(tokens)):
         token = tokens[at]
-        done = token.kind == "word" and (token.word.endswith("ed") or token.word in PARTICIPLES)
+        done = token.kind == "word" and is_past_form(token.word)
         if not done or any(one.word in {"not", "never"} for one in tokens[:at]):
             continue
         end = _thing(tokens, at, lexicon)
@@ -44,7 +44,7 @@ def _thing(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> int | None:
     both = lexicon.meanings((tokens[at].stem, tokens[behind].stem), (singular(words[at]), singular(words[behind])))
     if any(sense.kind == "table" and sense.quality >= NEARLY_NAME for sense in both):
         return behind
-    tables = {s.table for s in thing.of_kind("table") if s.quality >= NEARLY_NAME} if thing is not None else set()
+    tables = thing.tables(NEARLY_NAME) if thing is not None else set()
     verb = lexicon.mention(tokens, at, 1)
     said = [s for s in verb.of_kind("value") if s.quality >= NEARLY_NAME] if verb is not None else []
     return behind if tables and any(s.table in tables for s in said) else None

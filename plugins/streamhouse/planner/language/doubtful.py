@@ -40,6 +40,7 @@ from streamhouse.planner.language.doubtful_times import (
 from streamhouse.planner.language.doubtful_verbs import deed_without_rows, shown_or_done
 from streamhouse.planner.language.draft import Draft, Noun, Time, When
 from streamhouse.planner.language.foreign_money import foreign_money
+from streamhouse.planner.language.fresh_or_done import fresh_or_done
 from streamhouse.planner.language.levels import LAST_WORD, SAME_FORM, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Mention, Sense
 from streamhouse.planner.language.named_rows import names_rows
@@ -78,9 +79,9 @@ _FINE = frozenset({Grain.MINUTE, Grain.HOUR, Grain.DAY})
 _SAID_DAYS = frozenset({"calendar", "consecutive"})
 
 
-def doubt(tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
+def doubt(text: str, tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> Question | None:
     """The first question about a scope; None: every word has one scope only."""
-    wish = AnsweredWish(tokens, draft, found)
+    wish = AnsweredWish(text, tokens, draft, found)
     for check in _CHECKS:
         question = check(wish)
         if question is not None:
@@ -112,7 +113,7 @@ def _unnamed_time(wish: AnsweredWish) -> Question | None:
     counted = _times_counted(wish)
     within = _named_within(wish)
     beside = tuple(_beside(wish.block.filters))
-    done = [one.table for one in beside if one.exists and default_time(wish.scope.lexicon.catalog.tables[one.table])]
+    done = [one.table for one in beside if one.exists and default_time(wish.lexicon.catalog.tables[one.table])]
     for column, filters in _times(wish.block):
         table = wish.scope.reaches[column.role].table
         known = {table.event_time, *table.primary_key, *(set(GRAINS) - ADVERB_GRAINS)}
@@ -141,7 +142,7 @@ def _which_time(wish: AnsweredWish, column: ColumnRef, *, filters: bool) -> Ques
 
 def _offered_times(wish: AnsweredWish, column: ColumnRef) -> Iterator[str]:
     """All times of the table of a column, that one first, and the default times of the other tables."""
-    catalog, own = wish.scope.lexicon.catalog, wish.scope.reaches[column.role].table
+    catalog, own = wish.lexicon.catalog, wish.scope.reaches[column.role].table
     yield f"{own.name}.{column.column}"
     yield from (f"{own.name}.{one.name}" for one in own.columns if one.type in TIMES and one.name != column.column)
     beside = (one.table for one in _beside(wish.block.filters))
@@ -179,7 +180,7 @@ def _is_time(wish: AnsweredWish, of: ColumnRef) -> bool:
 
 def _columns_said(mention: Mention, *, strict: bool) -> Iterator[Sense]:
     """The columns that words name; in a strict sense, "bills" are rows, although a day is called "billed"."""
-    rows = max((sense.quality for sense in mention.of_kind("table")), default=0.0)
+    rows = mention.best_of("table")
     for sense in mention.of_kind("column"):
         if sense.quality >= LAST_WORD and not (strict and rows >= WHOLE_NAME and sense.quality < SAME_FORM):
             yield sense
@@ -187,7 +188,7 @@ def _columns_said(mention: Mention, *, strict: bool) -> Iterator[Sense]:
 
 def _named_within(wish: AnsweredWish) -> set[tuple[str, str]]:
     """Columns that a word of the name of a measure names: of "dues paid per month" the day of payment."""
-    lexicon = wish.scope.lexicon
+    lexicon = wish.lexicon
     measures = [one for one in wish.mentions if one.of_kind("measure") and one.end - one.start > 1]
     words = (lexicon.mention(wish.tokens, at, 1) for one in measures for at in range(one.start, one.end))
     found = [sense for word in words if word is not None for sense in word.of_kind("column")]
@@ -207,7 +208,7 @@ def _times(block: Block) -> Iterator[tuple[ColumnRef, bool]]:
 
 def _each_period(wish: AnsweredWish) -> Question | None:
     """As in "learners with a lesson in every month": in one of them, or in all?"""
-    words = [token.word for token in wish.tokens]
+    words = wish.words
     exists = any(isinstance(one, Related) for one in wish.block.filters)
     if not (exists or wish.block.having):
         return None
@@ -225,7 +226,7 @@ def _moving_days(wish: AnsweredWish) -> Question | None:
     """A moving figure of days, some of which may have no rows: of so many days, or of the last that have rows?"""
     moving = next((one for one in wish.block.derived if one.kind == "moving"), None)
     grain = next((one.period_grain for one in wish.draft.figures if one.window == "moving"), None)
-    if moving is None or grain not in _FINE or {token.word for token in wish.tokens} & _SAID_DAYS:
+    if moving is None or grain not in _FINE or set(wish.words) & _SAID_DAYS:
         return None
     unit = grain.value
     return Question(
@@ -238,7 +239,7 @@ def _moving_days(wish: AnsweredWish) -> Question | None:
 
 def _last_period(wish: AnsweredWish) -> Question | None:
     """As in "compared with last month": this month with the last one, or each with the one before it?"""
-    words = [token.word for token in wish.tokens]
+    words = wish.words
     if not any(one.kind in {"change", "previous"} for one in wish.block.derived):
         return None
     for at in range(1, len(words) - 1):
@@ -293,7 +294,7 @@ def _share_of_what(wish: AnsweredWish) -> Question | None:
         if groups and mention.start > max(groups) and is_participle(mention) and wish.block.filters:
             text = f"'{mention.text}': of the rows of each group, or of all that are {mention.text}?"
             return Question(text=text, phrase=mention.text)
-        behind = wish.tokens[mention.end].word if mention.end < len(wish.tokens) else ""
+        behind = wish.word(mention.end)
         if behind in SHARES and mention.of_kind("value") and not mention.of_kind("table", "measure"):
             said = f"{mention.text} {behind}"
             text = f"'{said}': of the rows of each group, or of all that are {mention.text}?"
@@ -308,6 +309,7 @@ def _is_flag(mention: Mention) -> bool:
 
 
 _CHECKS = (
+    fresh_or_done,
     _unnamed_rows, _unnamed_time, _each_period, _moving_days, _last_period, _mixed_or, _not_then, _share_of_what,
     few_of_things, values_of_thing, times_of_thing, times_of_other_rows, bound_of_periods, lasting_state, split_name,
     verb_as_value, pieces_or_rows, period_left_out, finer_group, other_deed, earned, one_of_several_measures,

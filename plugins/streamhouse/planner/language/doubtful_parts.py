@@ -20,7 +20,7 @@ def restricted_whole(wish: AnsweredWish) -> Question | None:
     wholes = {one.to or one.of for one in ratios}
     if not ratios or wish.block.filters or any(one.where for one in wish.block.measures if one.name in wholes):
         return None
-    words = [token.word for token in wish.tokens]
+    words = wish.words
     first = next((at + 1 for at in range(len(words) - 1) if words[at] in SHARES and words[at + 1] == "of"), 0)
     second = next((at for at in range(first + 2, len(words)) if first and words[at] == "of"), 0)
     end = next((at for at in range(second + 1, len(words)) if words[at] in _ENDS), len(words))
@@ -31,7 +31,7 @@ def restricted_whole(wish: AnsweredWish) -> Question | None:
         or singular(words[end - 1]) == words[end - 1]
     ):
         return None
-    rows = wish.scope.lexicon.mention(wish.tokens, end - 1, 1)
+    rows = wish.lexicon.mention(wish.tokens, end - 1, 1)
     if rows is None or not any(sense.quality >= NEARLY_NAME for sense in rows.of_kind("table")):
         return None
     said = " ".join(token.text for token in wish.tokens[second:end])
@@ -70,14 +70,14 @@ def among_rows(wish: AnsweredWish) -> Question | None:
 
 def measured_twice(wish: AnsweredWish) -> Question | None:
     """An adjective of rows that only the measured number stands for: "delay of late deliveries" by days late."""
-    base, lexicon = wish.base, wish.scope.lexicon
+    base, lexicon = wish.base, wish.lexicon
     for mention in wish.mentions:
         rows = lexicon.mention(wish.tokens, mention.end) if mention.end < len(wish.tokens) else None
         if rows is None or not any(s.table == base.name and s.quality >= NEARLY_NAME for s in rows.of_kind("table")):
             continue
         columns = {sense.column for sense in mention.of_kind("column") if sense.table == base.name}
         plain = len(mention.words) == 1 and not mention.of_kind("value", "table", "measure", "state")
-        before = wish.tokens[mention.start - 1].word if mention.start else ""
+        before = wish.word(mention.start - 1)
         measured = {one.of.column for one in wish.block.measures if isinstance(one.of, ColumnRef) and not one.where}
         bound = any(isinstance(one, Condition) and isinstance(one.left, ColumnRef) and one.left.column in columns
                     for one in wish.block.filters)  # fmt: skip
@@ -89,7 +89,7 @@ def measured_twice(wish: AnsweredWish) -> Question | None:
 
 def joined_deeds(wish: AnsweredWish) -> Question | None:
     """Two participles that "and" joins before rows, of which only one is read."""
-    used = used_by(wish.block, wish.scope.lexicon)
+    used = used_by(wish.block, wish.lexicon)
     ends = {mention.start for mention in wish.mentions}
     for mention in wish.mentions:
         joined = mention.end + 1 < len(wish.tokens) and wish.tokens[mention.end].word in {"and", "or"}

@@ -23,7 +23,7 @@ _OPENING = frozenset(
 
 def unnamed_money(wish: AnsweredWish) -> Question | None:
     """As in "average order value", where the only money of an order is its freight, and its lines have prices."""
-    base, lexicon = wish.base, wish.scope.lexicon
+    base, lexicon = wish.base, wish.lexicon
     named = {sense.column for one in wish.mentions for sense in one.of_kind("column") if sense.table == base.name}
     said = {stem(word) for word in wish.draft.words}
     for name in dict.fromkeys(_own_columns(wish.found)):

@@ -10,7 +10,7 @@ from streamhouse.planner.language.scope import is_number
 from streamhouse.planner.language.shape import Shaped
 from streamhouse.planner.language.tokens import stem, stems
 from streamhouse.planner.language.used import used_by
-from streamhouse.planner.language.words import PARTICIPLES, VERB_NOUNS
+from streamhouse.planner.language.words import VERB_NOUNS, is_past_form
 from streamhouse.planner.request import Between, Block, ColumnRef, Condition, Cut, Question
 
 _DOERS = frozenset({"who", "that", "which", "have", "has", "had"})
@@ -136,8 +136,8 @@ def finer_group(wish: AnsweredWish) -> Question | None:
     best = wish.draft.best
     if best is None or not isinstance(best.target, Noun):
         return None
-    keys = wish.scope.lexicon.keys
-    wanted = {sense.table for sense in best.target.head.of_kind("table")}
+    keys = wish.lexicon.keys
+    wanted = best.target.head.tables()
     for group in (one for one in (*wish.draft.groups, *best.per) if isinstance(one, Noun)):
         for sense in group.head.of_kind("table"):
             if sense.quality >= LAST_WORD and any(key.to in wanted for key in keys.get(sense.table, [])):
@@ -148,11 +148,11 @@ def finer_group(wish: AnsweredWish) -> Question | None:
 
 def other_deed(wish: AnsweredWish) -> Question | None:
     """As in "who borrowed the most books", read over reservations, where loans are rows of another table."""
-    lexicon = wish.scope.lexicon
+    lexicon = wish.lexicon
     read = _tables_read(wish.found)
     named = {word for one in wish.mentions if len(one.words) > 1 and one.best >= WHOLE_NAME for word in one.words}
     for word in wish.draft.words:
-        if word in named or not (word.endswith("ed") or word in PARTICIPLES):
+        if word in named or not is_past_form(word):
             continue
         done = {sense.table for noun in VERB_NOUNS.get(stem(word), ()) for sense in lexicon.meanings(stems(noun))
                 if sense.kind == "table" and sense.quality >= WHOLE_NAME}  # fmt: skip
@@ -223,7 +223,7 @@ def verb_as_value(wish: AnsweredWish) -> Question | None:
         for value in clause.values:
             if not isinstance(value, Mention) or len(value.words) != 1 or not value.words[0].endswith("ed"):
                 continue
-            before = wish.tokens[value.start - 1].word if value.start else ""
+            before = wish.word(value.start - 1)
             if before in _DOERS and value.best < SAME_FORM:
                 said = f"{before} {value.text}"
                 best = value.of_kind("value")[0]
@@ -250,7 +250,7 @@ def bound_of_periods(wish: AnsweredWish) -> Question | None:
     timed = [one for one in block.dimensions if isinstance(one.of, Cut)]
     if not block.having or not timed or len(block.dimensions) < 2:
         return None
-    words = [token.word for token in wish.tokens]
+    words = wish.words
     if "only" not in words:
         return None
     said = " ".join(words[words.index("only") :])

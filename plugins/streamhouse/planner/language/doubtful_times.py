@@ -52,7 +52,7 @@ def starts_then(wish: AnsweredWish) -> Question | None:
 
 def time_of_some(wish: AnsweredWish) -> Question | None:
     """As in "tickets per month, only the refunded ones": the month of the refund, or that of the ticket?"""
-    base, words = wish.base, [token.word for token in wish.tokens]
+    base, words = wish.base, wish.words
     cut = _cut(wish.block)
     if cut is None or cut.of.role or base.event_time in {None, cut.of.column}:
         return None
@@ -89,14 +89,14 @@ def two_parts_of_day(wish: AnsweredWish) -> Question | None:
 
 def time_or_value(wish: AnsweredWish) -> Question | None:
     """As in "weekend tariff", where the first word was read as a time and is a value of what the second one names."""
-    lexicon = wish.scope.lexicon
+    lexicon = wish.lexicon
     used = used_by(wish.block, lexicon)
     for at in range(len(wish.tokens) - 1):
         value, thing = lexicon.mention(wish.tokens, at, 1), lexicon.mention(wish.tokens, at + 1, 1)
         if value is None or thing is None or read_period(wish.tokens, at) is None:
             continue
         senses = [sense for sense in value.of_kind("value") if sense.quality >= WHOLE_NAME]
-        named = {sense.table for sense in thing.of_kind("table") if sense.quality >= WHOLE_NAME}
+        named = thing.tables(WHOLE_NAME)
         of_thing = [sense for sense in senses if sense.table in named]
         if of_thing and not any(used.has_value(sense) for sense in senses):
             said = f"{value.text} {thing.text}"

@@ -5,11 +5,10 @@ from itertools import pairwise
 from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.draft import State
 from streamhouse.planner.language.levels import WHOLE_NAME
-from streamhouse.planner.language.mentions import tables_named
 from streamhouse.planner.language.place import is_participle
 from streamhouse.planner.language.scope import TIMES, spoken
-from streamhouse.planner.language.tokens import singular, stem
-from streamhouse.planner.language.words import LIGHT_STEMS, PARTICIPLES
+from streamhouse.planner.language.tokens import stem
+from streamhouse.planner.language.words import LIGHT_STEMS, is_past_form
 from streamhouse.planner.request import ColumnRef, Question
 
 _GOES_ON = frozenset({"to", "for", "as", "with", "from", "without", "of"})
@@ -22,10 +21,9 @@ def deed_without_rows(wish: AnsweredWish) -> Question | None:
         return None
     for mention in wish.mentions:
         word = wish.word(mention.end)
-        after = wish.tokens[mention.end + 1].word if mention.end + 1 < len(wish.tokens) else ""
+        after = wish.word(mention.end + 1)
         things = [sense for sense in mention.of_kind("table") if sense.table == base.name]
-        plural = bool(mention.words) and singular(mention.words[-1]) != mention.words[-1]
-        if things and plural and _was_done(word) and after not in _GOES_ON:
+        if things and mention.is_plural and _was_done(word) and after not in _GOES_ON:
             said = f"{mention.text} {word}"
             return Question(text=f"'{said}': which rows say so? Only {base.name} would be read", phrase=said)
     return None
@@ -47,7 +45,7 @@ def sum_without_rows(wish: AnsweredWish) -> Question | None:
         return None
     for mention in wish.mentions:
         word = wish.word(mention.end)
-        done = word.endswith("ed") or word in PARTICIPLES
+        done = is_past_form(word)
         if done and any(one.table == base.name and one.column in summed for one in mention.of_kind("column")):
             said = f"{mention.text} {word}"
             return Question(text=f"'{said}': which rows say so? Only {base.name} would be read", phrase=said)
@@ -63,9 +61,9 @@ def shown_or_done(wish: AnsweredWish) -> Question | None:
     if not block.filters or wish.base.column(shown.column).type not in TIMES:
         return None
     for mention in wish.mentions:
-        rows = wish.scope.lexicon.mention(wish.tokens, mention.start - 1, 1) if mention.start else None
+        rows = wish.lexicon.mention(wish.tokens, mention.start - 1, 1) if mention.start else None
         named = any((one.table, one.column) == (wish.base.name, shown.column) for one in mention.of_kind("column"))
-        if named and is_participle(mention) and rows is not None and tables_named([rows], WHOLE_NAME):
+        if named and is_participle(mention) and rows is not None and rows.tables(WHOLE_NAME):
             said = f"{rows.text} {mention.text}"
             text = f"'{said}': are the {rows.text} wanted, or only their {spoken(shown.column)}?"
             return Question(text=text, phrase=said, choices=(f"{rows.text} that were {mention.text}",))
@@ -79,12 +77,12 @@ def shown_or_so(wish: AnsweredWish) -> Question | None:
     if not shown or block.measures or block.dimensions or wish.draft.shown:
         return None
     for mention in wish.mentions:
-        rows = wish.scope.lexicon.mention(wish.tokens, mention.end, 1) if mention.end < len(wish.tokens) else None
+        rows = wish.lexicon.mention(wish.tokens, mention.end, 1) if mention.end < len(wish.tokens) else None
         named = {one.column for one in mention.of_kind("column") if one.table == wish.base.name} & shown
         before = wish.word(mention.start - 1)
         if not named or len(mention.words) != 1 or not is_participle(mention) or before in {"and", ",", "with"}:
             continue
-        if rows is not None and wish.base.name in tables_named([rows], WHOLE_NAME):
+        if rows is not None and wish.base.name in rows.tables(WHOLE_NAME):
             said = f"{mention.text} {rows.text}"
             text = f"'{said}': which of them are {mention.text}? Only {spoken(min(named))} would be shown"
             choices = (f"{rows.text} with {spoken(min(named))}", f"{rows.text} and their {spoken(min(named))}")
@@ -108,5 +106,5 @@ _PARTICLES = frozenset({"out", "over", "off", "up", "down", "away", "low"})
 
 
 def _was_done(word: str) -> bool:
-    participle = word.endswith("ed") or word in PARTICIPLES
+    participle = is_past_form(word)
     return participle and (word == "used" or stem(word) in LIGHT_STEMS)

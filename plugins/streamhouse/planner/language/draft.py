@@ -33,9 +33,24 @@ class Noun:
     predicate: bool = False  # it says something of another noun: "that are unpaid", "hired a bike"
 
     @property
+    def mentions(self) -> tuple[Mention, ...]:
+        """All of it, its head first."""
+        return (self.head, *self.around)
+
+    @property
+    def start(self) -> int:
+        """The token that it begins with."""
+        return min(mention.start for mention in self.mentions)
+
+    @property
+    def end(self) -> int:
+        """The token behind it."""
+        return max(mention.end for mention in self.mentions)
+
+    @property
     def text(self) -> str:
         """Its words, in the order of the wish."""
-        return " ".join(mention.text for mention in sorted((self.head, *self.around), key=lambda m: m.start))
+        return " ".join(mention.text for mention in sorted(self.mentions, key=lambda m: m.start))
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from streamhouse.planner.language.levels import ANY_FORM, NAME, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.tokens import Token, stem, stems
 from streamhouse.planner.language.units import unit_of
-from streamhouse.planner.language.words import LIGHT_STEMS, VERB_NOUNS
+from streamhouse.planner.language.words import LIGHT_STEMS, VERB_NOUNS, past_participle
 
 _DOING = frozenset({"did", "do", "does"})
 _EACH = frozenset({"each", "every"})
@@ -23,7 +23,7 @@ def with_each_doing(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token,
     if measured is not None:
         return measured
     rows = lexicon.mention(tokens, 2)
-    tables = {s.table for s in rows.of_kind("table") if s.quality >= WHOLE_NAME} if rows is not None else set()
+    tables = rows.tables(WHOLE_NAME) if rows is not None else set()
     if rows is None or not tables or words[rows.end] not in _DOING or words[rows.end + 1] not in _EACH:
         return tokens
     first = verb = rows.end + 2
@@ -70,10 +70,6 @@ def _measured(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...] 
     return (replace(tokens[0], text=said, word=name, stem=name, kind="name"), *tokens[end:])
 
 
-_PARTICIPLES = {
-    "drive": "driven", "ride": "ridden", "fly": "flown", "take": "taken", "sell": "sold", "buy": "bought",
-    "send": "sent", "run": "run", "write": "written", "give": "given", "burn": "burnt", "make": "made",
-}  # fmt: skip
 _LONGEST = 5  # words of a thing
 
 
@@ -84,7 +80,7 @@ def _measured_by_verb(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Toke
         return None
     for at in range(did + 2, min(did + 2 + _LONGEST, len(tokens))):
         verb = tokens[at].word
-        done = _PARTICIPLES.get(verb, f"{verb}d" if verb.endswith("e") else f"{verb}ed")
+        done = past_participle(verb)
         senses = lexicon.meanings((tokens[2].stem, stem(done)))
         names = [one for one in senses if one.kind == "measure" and one.quality >= NAME]
         goes_on = at + 1 < len(tokens) and tokens[at + 1].word in {"up", "out", "off", "down", "back"}

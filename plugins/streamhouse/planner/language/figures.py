@@ -154,7 +154,7 @@ def _count(bench: Bench, figure: Figure, noun: Noun) -> Measure:
         places.contexts(noun.around)
         return Measure(name=f"{_short(noun)}_count")
     number = places.columns(noun, want="number")
-    value = max((sense.quality for sense in noun.head.of_kind("value")), default=0.0)
+    value = noun.head.best_of("value")
     if (
         number
         and not _is_key(number[0])
@@ -182,9 +182,7 @@ def _count(bench: Bench, figure: Figure, noun: Noun) -> Measure:
         refuse_twice_meant(bench, noun)
         _no_sorts(bench, noun, distinct[0])
         return _distinct(bench, noun)
-    if all(
-        m.of_kind("value") and places.values(m) and not places.values(m)[0].of.role for m in (noun.head, *noun.around)
-    ):
+    if all(m.of_kind("value") and places.values(m) and not places.values(m)[0].of.role for m in noun.mentions):
         return _rows_with_value(bench, noun)
     raise NotPlacedError(noun.text)
 
@@ -207,12 +205,12 @@ _PEOPLE = re.compile(r"(ers?|ors?|ists?|men|man|people|ents?|ants?|ees?)$")
 def _rows_with_value(bench: Bench, noun: Noun) -> Measure:
     """As in "Crashes" where a row of the base may be a crash."""
     places = bench.places
-    things = {s.table for s in noun.head.of_kind("table") if s.quality >= WHOLE_NAME}
-    if things and singular(noun.head.words[-1]) != noun.head.words[-1] and bench.base.name not in things:
+    things = noun.head.tables(WHOLE_NAME)
+    if things and noun.head.is_plural and bench.base.name not in things:
         raise NotPlacedError(noun.text, f"they are rows of {', '.join(sorted(things))}")
     if _PEOPLE.search(noun.head.words[-1]) and default_time(bench.base) and key_column(bench.base) is None:
         raise UnclearError(f"does '{noun.text}' mean people, or rows of {bench.base.name}?", noun.text)
-    places.contexts((noun.head, *noun.around))
+    places.contexts(noun.mentions)
     places.assume(f"'{noun.text}' counts rows of {bench.base.name}")
     places.cost += 1.0
     return Measure(name=f"{_short(noun)}_count")
@@ -315,7 +313,7 @@ def _bare(bench: Bench, figure: Figure, noun: Noun) -> Measure:
     sense = named_measure(bench, noun)
     numbers = [one for one in bench.places.columns(noun, want="number") if not _is_key(one)]
     direct = _counts_rows(bench, noun)
-    plural = bool(noun.head.words) and singular(noun.head.words[-1]) != noun.head.words[-1]
+    plural = noun.head.is_plural
     closer = direct is not None and sense is not None and direct + 0.5 < (1 - sense.quality) * 10
     rows = plural and closer  # "bills per month" are not what was billed
     if sense and not rows and (not numbers or sense.quality * 10 >= 10 - numbers[0].cost - 0.5):
@@ -392,7 +390,7 @@ def _measured_value(bench: Bench, noun: Noun) -> Placed | None:
     columns = [c for c in bench.base.columns if c.name in READINGS and is_number(c)]
     if len(columns) != 1 or not (noun.head.of_kind("value") and bench.places.values(noun.head)):
         return None
-    for mention in (noun.head, *noun.around):
+    for mention in noun.mentions:
         bench.places.context(mention)
     return Placed(ColumnRef(column=columns[0].name), bench.places.scope.reaches[""], columns[0], 0.0)
 

@@ -10,7 +10,7 @@ _CURRENCIES = frozenset({"dollars", "euros", "pounds"})  # cents are of any of t
 
 def foreign_money(wish: AnsweredWish) -> Question | None:
     """The question about a currency that no amount of the project has; None: all are there, or none is known."""
-    known = {name for table in wish.scope.lexicon.catalog.tables.values() for name in _currencies(table)}
+    known = {name for table in wish.lexicon.catalog.tables.values() for name in _currencies(table)}
     for token in wish.tokens:
         if token.kind == "quoted":
             continue

@@ -1,6 +1,6 @@
 """As in "parcels delivered within 2 days": rows of which that is so, or how fresh the result has to be?"""
 
-from streamhouse.planner.language.draft import Draft
+from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.levels import ANY_FORM
 from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.scope import TIMES
@@ -12,15 +12,16 @@ _BEHIND = frozenset({"within", "every"})
 _BREAKS = frozenset({",", ";", ".", "and", "be", "results", "result", "data", "figures", "numbers"})
 
 
-def fresh_or_done(wish: str, draft: Draft, lexicon: Lexicon) -> Question | None:
+def fresh_or_done(wish: AnsweredWish) -> Question | None:
     """The question that a freshness leaves open, where its verb names a time of the rows; None: it is sure."""
-    tokens = tokenize(wish) if draft.freshness is not None else ()
+    lexicon = wish.lexicon
+    tokens = tokenize(wish.text) if wish.draft.freshness is not None else ()
     for at in range(1, len(tokens) - 1):
         verb = tokens[at]
         if verb.word not in _VERBS or tokens[at + 1].word not in _BEHIND or tokens[at - 1].word in _BREAKS:
             continue
         mention, rows = lexicon.mention(tokens, at, 1), lexicon.mention(tokens, at - 1, 1)
-        tables = {one.table for one in rows.of_kind("table")} if rows is not None else set()
+        tables = rows.tables() if rows is not None else set()
         times = [one for one in (mention.of_kind("column") if mention is not None else ()) if one.quality >= ANY_FORM]
         if any(one.table in tables and _is_time(lexicon, one.table, one.column) for one in times):
             said = f"{verb.text} {tokens[at + 1].text}"

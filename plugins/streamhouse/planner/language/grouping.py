@@ -17,9 +17,9 @@ from streamhouse.planner.language.words import (
     GRAIN_PHRASES,
     GRAINS,
     GROUPERS,
-    PARTICIPLES,
     QUESTION_WORDS,
     SUPERLATIVES,
+    is_past_form,
 )
 from streamhouse.planner.request import Grain
 
@@ -37,7 +37,7 @@ def read_groups(reader: Reader) -> tuple[Group, ...]:
     doubled = _one_by_one(reader)
     if doubled:
         return (doubled,)
-    done = _is_done(reader.word(-1)) or (reader.word(-1) in _PARTICLES and _is_done(reader.word(-2)))
+    done = is_past_form(reader.word(-1)) or (reader.word(-1) in _PARTICLES and is_past_form(reader.word(-2)))
     if reader.word() == "by" and reader.word(1) == "the" and done:
         return ()  # "cancelled by the patient" says who did it
     if reader.word() == "by" and _agent(reader, done=done):
@@ -73,10 +73,6 @@ def read_groups(reader: Reader) -> tuple[Group, ...]:
     return tuple(groups)
 
 
-def _is_done(word: str) -> bool:
-    return word.endswith("ed") or word in PARTICIPLES
-
-
 _PARTICLES = frozenset({"in", "for", "up", "out", "on", "off"})  # "asked for by", "taken up by"
 _OF_AGENTS = frozenset(
     """from who whose that with without aged older younger living in on at over under registered""".split()
@@ -94,7 +90,7 @@ def _agent(reader: Reader, *, done: bool) -> bool:
     reader.skip({"all", "our", "any"})
     noun = reader.noun() if reader.word() not in GRAINS else None
     end, reader.at = reader.at, start
-    if noun is None or not noun.head.words or singular(noun.head.words[-1]) == noun.head.words[-1]:
+    if noun is None or not noun.head.is_plural:
         return False
     if not noun.head.of_kind("table"):
         return False
@@ -169,7 +165,7 @@ def _one_by_one(reader: Reader) -> Noun | None:
 def _within(reader: Reader) -> Time | None:
     """Read "within a day", "in one hour", "on the same day"."""
     start = reader.at
-    if reader.word() == "within" and (reader.word(-1).endswith("ed") or reader.word(-1) in PARTICIPLES):
+    if reader.word() == "within" and is_past_form(reader.word(-1)):
         return None  # "paid within a week" says how long it took
     same = reader.word(1) == "the" and reader.word(2) == "same"
     bounded = any(isinstance(one, Compared) for one in (*reader.draft.filters, *(reader.local or ())))
@@ -270,10 +266,10 @@ def _one(reader: Reader, *, certain: bool) -> Group | None:
 
 def _does(noun: Noun) -> bool:
     """Whether "by" names who did it, not what is grouped by: "by children", "by smart meters"."""
-    for mention in (noun.head, *noun.around):
-        value = max((s.quality for s in mention.of_kind("value")), default=0.0)
+    for mention in noun.mentions:
+        value = mention.best_of("value")
         other = max((s.quality for s in mention.senses if s.kind != "value"), default=0.0)
-        thing = max((s.quality for s in mention.of_kind("table")), default=0.0)
+        thing = mention.best_of("table")
         if mention is not noun.head and thing >= value:
             continue  # "insurer of the patient"
         if value >= 0.85 and value > other + (0.01 if mention is noun.head else -0.2):

@@ -74,7 +74,7 @@ def _of_rows(bench: Bench, noun: Noun, subject: Noun | None) -> bool:
 
     Beside groups and figures it is one where it is said of the rows: "orders with more than 100 copies, per product".
     """
-    named = (subject.head, *subject.around) if subject is not None and subject.head != noun.head else ()
+    named = subject.mentions if subject is not None and subject.head != noun.head else ()
     said = any(bench.places.is_base(one) for one in named)
     if (bench.draft.groups or bench.draft.figures) and not said:
         return False

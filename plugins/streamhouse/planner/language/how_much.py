@@ -80,7 +80,7 @@ def _spent_on(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> set[str]:
     """The sums of the rows that stand behind "spend on"."""
     on = at + 1 < len(tokens) and tokens[at + 1].word in {"on", "for"}
     thing = lexicon.mention(tokens, at + 2, 1) if on else None
-    rows = {s.table for s in thing.of_kind("table") if s.quality >= NAME_OR_DEED} if thing is not None else set()
+    rows = thing.tables(NAME_OR_DEED) if thing is not None else set()
     return {f"{name}.{one}" for name in rows for one in sums_of_money(lexicon.catalog.tables[name])}
 
 

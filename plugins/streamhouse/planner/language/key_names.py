@@ -39,7 +39,7 @@ def _behind(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> str:
 def _table(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> str:
     """The one table that a word names exactly; empty: it names none, or several."""
     found = lexicon.mention(tokens, at, 1) if 0 <= at < len(tokens) else None
-    tables = {s.table for s in found.of_kind("table") if s.quality >= WHOLE_NAME} if found is not None else set()
+    tables = found.tables(WHOLE_NAME) if found is not None else set()
     return tables.pop() if len(tables) == 1 else ""
 
 

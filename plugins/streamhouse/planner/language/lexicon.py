@@ -11,8 +11,8 @@ from rapidfuzz.distance import OSA
 from streamhouse.planner.catalog import Catalog, CatalogTable, ForeignKey
 from streamhouse.planner.language.levels import ANY_FORM, NAME, NEARLY_NAME, SAME_FORM, WHOLE_NAME
 from streamhouse.planner.language.senses import Entry, Sense, entity_of, less, senses_of, texts_of
-from streamhouse.planner.language.tokens import Token, form, stem, stems, words_of
-from streamhouse.planner.language.words import PARTICIPLES, ROLE_WORDS, SOFT_SYNONYMS
+from streamhouse.planner.language.tokens import Token, form, singular, stem, stems, words_of
+from streamhouse.planner.language.words import ROLE_WORDS, SOFT_SYNONYMS, is_past_form
 
 _LONGEST = 6
 _AUXILIARIES = frozenset({"is", "are", "was", "were", "been", "be", "has", "have", "had", "being"})
@@ -78,10 +78,23 @@ class Mention:
         """The senses of some kinds."""
         return tuple(sense for sense in self.senses if sense.kind in kinds)
 
+    def tables(self, least: float = 0.0) -> set[str]:
+        """The tables that it names so well at least."""
+        return {sense.table for sense in self.of_kind("table") if sense.quality >= least}
+
     @property
     def best(self) -> float:
         """The highest quality of a sense."""
         return max((sense.quality for sense in self.senses), default=0.0)
+
+    def best_of(self, *kinds: str) -> float:
+        """The highest quality of a sense of some kinds; 0: it has none."""
+        return max((sense.quality for sense in self.of_kind(*kinds)), default=0.0)
+
+    @property
+    def is_plural(self) -> bool:
+        """Whether its last word is a plural."""
+        return bool(self.words) and singular(self.words[-1]) != self.words[-1]
 
 
 Phrase = tuple[str, ...]
@@ -162,7 +175,7 @@ class Lexicon:
 
     def _says_what_was_done(self, piece: tuple[Token, ...], senses: tuple[Sense, ...]) -> bool:
         """Whether rows with what was done are no measure of a similar name: "tickets sold" are no "ticket sales"."""
-        done = piece[-1].word in PARTICIPLES or piece[-1].word.endswith("ed")
+        done = is_past_form(piece[-1].word)
         if not done or not senses or any(s.kind != "measure" or s.quality >= ANY_FORM for s in senses):
             return False
         rows = self._senses(piece[:-1])

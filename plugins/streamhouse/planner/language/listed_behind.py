@@ -107,7 +107,7 @@ def _named(named: Mention, tables: list[CatalogTable]) -> tuple[Sense, ...]:
     for table in tables:
         own = [s for s in named.of_kind("column") if s.table == table.name and s.quality >= ANY_FORM]
         best = [s for s in own if s.quality == max(one.quality for one in own)]
-        targets = {s.table for s in named.of_kind("table") if s.quality >= ANY_FORM}
+        targets = named.tables(ANY_FORM)
         keys = [c.name for c in table.columns if c.references is not None and c.references[0] in targets]
         if len({s.column for s in best}) == 1:
             found.append(best[0])

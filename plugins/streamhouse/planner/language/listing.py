@@ -62,7 +62,7 @@ def listed_columns(bench: Bench, nouns: list[Noun], grouped: bool, entity: bool)
             places.context(noun.head)
             continue
         if _only_restricts(bench, noun):
-            places.contexts((noun.head, *noun.around))
+            places.contexts(noun.mentions)
             continue
         if noun.linked and any(places.is_base(other.head) for other in nouns if other is not noun):
             places.context(noun.head)
@@ -191,7 +191,7 @@ def _whose(bench: Bench, first: Noun, rows: Noun) -> bool:
 def _rows_are_called(bench: Bench) -> bool:
     """Whether the wish begins with a value that people of the base are called by: "seniors that joined in 2024"."""
     subject = bench.draft.subject
-    if subject is None or singular(subject.words[-1]) == subject.words[-1] or not bench.filters:
+    if subject is None or not subject.is_plural or not bench.filters:
         return False
     found = bench.places.values(subject)
     return bool(found) and not found[0].of.role
@@ -228,7 +228,7 @@ def _names_column(bench: Bench, noun: Noun, nouns: list[Noun]) -> bool:
         s.kind == "column" and s.table == bench.base.name and s.quality >= NAME and s.column != key
         for s in noun.head.senses
     )
-    others = [m for other in nouns for m in (other.head, *other.around) if m is not noun.head]
+    others = [m for other in nouns for m in other.mentions if m is not noun.head]
     if exact and any(bench.places.is_base(mention) for mention in others):
         return True
     return any(

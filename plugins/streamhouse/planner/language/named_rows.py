@@ -22,5 +22,5 @@ def names_rows(wish: AnsweredWish) -> bool:
 def tables_of_verbs(wish: AnsweredWish) -> frozenset[str]:
     """The tables whose rows are there when something was done: "sold" names those of sales and of orders."""
     said = {noun for word in wish.draft.words for noun in VERB_NOUNS.get(stem(word), ())}
-    meanings = wish.scope.lexicon.meanings
+    meanings = wish.lexicon.meanings
     return frozenset(sense.table for noun in said for sense in meanings(stems(noun)))

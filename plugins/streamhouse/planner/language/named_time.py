@@ -24,7 +24,7 @@ def named_time(bench: Bench) -> Placed | None:
     if unnamed is None:
         return None
     nouns = [*draft.nouns, *(one.noun for one in draft.figures if isinstance(one.noun, Noun))]
-    mentions = [mention for noun in nouns for mention in (noun.head, *noun.around)]
+    mentions = [mention for noun in nouns for mention in noun.mentions]
     named = [one for one in mentions if not (bench.places.is_base(one) or one.of_kind("value"))]
     places = [placed for one in named for placed in bench.places.columns(Noun(one), want="time")]
     found: dict[str, Placed] = {}

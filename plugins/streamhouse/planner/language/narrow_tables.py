@@ -28,7 +28,7 @@ _LATE = frozenset(map(stem, ("late", "overdue", "delay", "delayed")))
 
 def narrow_table(wish: AnsweredWish) -> Question | None:
     """The question whether a table without all rows is meant, or one whose rows are sums; None: it is named."""
-    base, catalog = wish.base, wish.scope.lexicon.catalog
+    base, catalog = wish.base, wish.lexicon.catalog
     if base.layer is Layer.DWD and (whole := table_with_all_rows(base, wish.draft, wish.found)):
         text = f"{base.name} has only some of the rows of {whole}: are these meant?"
         return _question(text, base, wish.draft, whole)
@@ -57,7 +57,7 @@ def narrow_table(wish: AnsweredWish) -> Question | None:
 
 def _only_ended(wish: AnsweredWish, never_null: frozenset[str]) -> Question | None:
     """As in "loans more than 10 days late" by the returns, which only have loans that came back."""
-    base, tables = wish.base, wish.scope.lexicon.catalog.tables
+    base, tables = wish.base, wish.lexicon.catalog.tables
     whole = tables.get(base.upstream[0]) if len(base.upstream) == 1 else None
     if base.layer is not Layer.DWD or whole is None or whole.name not in wish.things:
         return None

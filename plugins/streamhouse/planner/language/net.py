@@ -143,7 +143,7 @@ def _rows(draft: Draft, found: Shaped) -> str:
     if draft.subject is not None and draft.subject.start < first.head.start:
         first = Noun(draft.subject)
     never = any(word in {"never", "nobody"} for word in draft.words) and '"exists":false' not in block.model_dump_json()
-    tables = {sense.table for sense in first.head.of_kind("table") if sense.quality >= WHOLE_NAME}
+    tables = first.head.tables(WHOLE_NAME)
     if first.head is draft.subject:
         tables = _tables_with(first.head, found)
     if not tables or block.base in tables or found.bench.places.is_base(first.head):

@@ -8,7 +8,7 @@ from streamhouse.planner.language.levels import ANY_FORM, NAME, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.periods import read_period
 from streamhouse.planner.language.tokens import Token, stem, stems
-from streamhouse.planner.language.words import PARTICIPLES, VERB_NOUNS
+from streamhouse.planner.language.words import VERB_NOUNS, is_past_form
 
 _LINKS = frozenset({"who", "that", "which", "have", "has", "had", "ever"})
 _SOME = frozenset({"a", "an", "any", "anything", "one", "single"})
@@ -40,12 +40,12 @@ def with_never_done(tokens: tuple[Token, ...], lexicon: Lexicon, draft: Draft) -
 def _things_before(tokens: tuple[Token, ...], end: int, lexicon: Lexicon) -> set[str]:
     """The tables that the word before a place is the name of."""
     found = lexicon.mention(tokens, end - 1, 1) if end else None
-    return {s.table for s in found.of_kind("table") if s.quality >= WHOLE_NAME} if found is not None else set()
+    return found.tables(WHOLE_NAME) if found is not None else set()
 
 
 def _rows_of_verb(verb: Token, things: set[str], lexicon: Lexicon) -> str:
     """The table whose rows say that a verb was done by things; empty: there is none, or there are several."""
-    if not things or verb.kind != "word" or not (verb.word.endswith("ed") or verb.word in PARTICIPLES):
+    if not things or verb.kind != "word" or not is_past_form(verb.word):
         return ""
     tables = lexicon.catalog.tables
     nouns = [s for noun in VERB_NOUNS.get(verb.stem, ()) for s in lexicon.meanings(stems(noun)) if s.quality >= NAME]
@@ -68,7 +68,7 @@ def _behind_object(tokens: tuple[Token, ...], at: int, rows: str, things: set[st
         found = lexicon.mention(tokens, at, 2) if at < len(tokens) and words[at - 1] != "anything" else None
         if found is not None:
             always = _always_of(rows, lexicon) - things
-            named = {s.table for s in found.of_kind("table") if s.quality >= WHOLE_NAME}
+            named = found.tables(WHOLE_NAME)
             if not named & always:
                 return None
             at = found.end

@@ -17,7 +17,7 @@ def never_or_still_open(wish: AnsweredWish) -> Question | None:
     verb = _verb_behind_not(wish)
     if not missing or not verb:
         return None
-    for table in wish.scope.lexicon.catalog.tables.values():
+    for table in wish.lexicon.catalog.tables.values():
         for column in table.columns if table.name != wish.base.name else ():
             named = {part for text in (column.name, *column.synonyms) for part in stems(text)}
             if column.type in TIMES and may_be_empty(column) and stem(verb) in named:
@@ -38,7 +38,7 @@ def values_or_rows(wish: AnsweredWish) -> Question | None:
     open_ = [one for one in wish.block.filters if isinstance(one, Condition) and one.operator == "is null"]
     if not wish.block.dimensions or column.type != "string" or column.references or not open_:
         return None
-    if column.name in wish.base.primary_key or {"which", "what", "different"} & {one.word for one in wish.tokens}:
+    if column.name in wish.base.primary_key or {"which", "what", "different"} & set(wish.words):
         return None
     for mention in wish.mentions:
         named = any((one.table, one.column) == (wish.base.name, column.name) for one in mention.of_kind("column"))
@@ -52,7 +52,7 @@ def values_or_rows(wish: AnsweredWish) -> Question | None:
 
 def _verb_behind_not(wish: AnsweredWish) -> str:
     """The participle behind "not", where a wish says "yet" or "still"; empty: there is none."""
-    words = [token.word for token in wish.tokens]
+    words = wish.words
     if not _YET & set(words) or "not" not in words:
         return ""
     for mention in wish.mentions:

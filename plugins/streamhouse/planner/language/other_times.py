@@ -27,7 +27,7 @@ def time_of_verb(wish: AnsweredWish) -> Question | None:
     default = _default_time(wish)
     if default is None:
         return None
-    used = used_by(wish.block, wish.scope.lexicon)
+    used = used_by(wish.block, wish.lexicon)
     for mention in _verbs(wish):
         named = [one for one in mention.senses if one.quality >= max(ANY_FORM, mention.best - NEAR)]
         times = [one for one in named if one.kind == "column" and _is_time(wish, one.table, one.column)]
@@ -66,7 +66,7 @@ def time_when_done(wish: AnsweredWish) -> Question | None:
 
 def time_for_which(wish: AnsweredWish) -> Question | None:
     """As in "menus planned for June", by the day on which they were planned, where another one says for when."""
-    words = [token.word for token in wish.tokens]
+    words = wish.words
     for clause in wish.draft.filters:
         if not isinstance(clause, When) or clause.of is None or words[clause.of.end : clause.of.end + 1] != ["for"]:
             continue
@@ -144,7 +144,7 @@ def _verbs(wish: AnsweredWish) -> Iterator[Mention]:
     yield from (one.of for one in wish.draft.filters if isinstance(one, When) and one.of is not None)
     read = {at for one in wish.mentions for at in range(one.start, one.end)}
     for at in range(len(wish.tokens)):
-        mention = wish.scope.lexicon.mention(wish.tokens, at, 1) if at not in read else None
+        mention = wish.lexicon.mention(wish.tokens, at, 1) if at not in read else None
         if mention is not None and is_participle(mention):
             yield mention
 
@@ -158,7 +158,7 @@ def _is_light(mention: Mention) -> bool:
 
 
 def _is_time(wish: AnsweredWish, table: str, column: str) -> bool:
-    return wish.scope.lexicon.catalog.tables[table].column(column).type in TIMES
+    return wish.lexicon.catalog.tables[table].column(column).type in TIMES
 
 
 def _other_times(table: CatalogTable, of: ColumnRef) -> list[CatalogColumn]:

@@ -41,7 +41,7 @@ def with_owner(places: PlaceFinder, draft: Draft, group: Noun) -> Noun:
     for owner in (_right_before(draft, group.head), target):
         if owner is None:
             continue
-        tables = {s.table for s in owner.of_kind("table") if s.quality >= NEARLY_NAME} - {places.scope.base.name}
+        tables = owner.tables(NEARLY_NAME) - {places.scope.base.name}
         over = [one for one in near if one.reach.table.name in tables]
         if len(over) == 1 and over[0].of.role:
             places.assume(f"'{group.text}' is {places.called(over[0])}")

@@ -4,14 +4,13 @@ from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.draft import Noun
 from streamhouse.planner.language.levels import ANY_FORM, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon
-from streamhouse.planner.language.mentions import tables_named
 from streamhouse.planner.language.scope import is_quantity
 from streamhouse.planner.request import ColumnRef, Condition, Question, Related
 
 
 def value_or_rows(wish: AnsweredWish) -> Question | None:
     """A value whose words say something of rows of another table: "late deliveries", and a reason that is called so."""
-    lexicon, tokens = wish.scope.lexicon, wish.tokens
+    lexicon, tokens = wish.lexicon, wish.tokens
     for mention in wish.mentions:
         words = mention.end - mention.start
         if words < 2 or not mention.of_kind("value") or mention.end > len(tokens) or mention.of_kind("table"):
@@ -21,9 +20,9 @@ def value_or_rows(wish: AnsweredWish) -> Question | None:
         if thing is None or said is None or said.end != mention.end - 1:
             continue
         own = {one.table for one in mention.of_kind("value")}
-        rows = tables_named([thing], WHOLE_NAME) - own - {wish.base.name}
+        rows = thing.tables(WHOLE_NAME) - own - {wish.base.name}
         both = {one.table for one in said.of_kind("column", "value") if one.quality >= ANY_FORM} & rows
-        if both and not tables_named([thing], WHOLE_NAME) & {wish.base.name}:
+        if both and not thing.tables(WHOLE_NAME) & {wish.base.name}:
             table, value = min(both), mention.of_kind("value")[0]
             text = f"'{mention.text}': rows of {table}, or a value of {value.table}.{value.column}?"
             return Question(text=text, phrase=mention.text)
@@ -32,7 +31,7 @@ def value_or_rows(wish: AnsweredWish) -> Question | None:
 
 def part_not_there(wish: AnsweredWish) -> Question | None:
     """Rows that another table has in part, asked there for what they say themselves: "not rush" by shipped orders."""
-    tables = wish.scope.lexicon.catalog.tables
+    tables = wish.lexicon.catalog.tables
     own = {one.name for one in wish.base.columns}
     for one in wish.block.filters:
         if not isinstance(one, Related) or wish.base.name not in tables[one.table].upstream or one.table in wish.things:
@@ -51,7 +50,7 @@ def count_or_number(wish: AnsweredWish) -> Question | None:
     base = wish.base
     for figure in wish.draft.figures:
         head = figure.noun.head if figure.function == "count" and isinstance(figure.noun, Noun) else None
-        named = tables_named([head], WHOLE_NAME) if head is not None else set()
+        named = head.tables(WHOLE_NAME) if head is not None else set()
         if head is None or not named or base.name in named:
             continue
         numbers = {one.column for one in head.of_kind("column") if one.table == base.name}
@@ -68,7 +67,7 @@ def rows_or_number(wish: AnsweredWish) -> Question | None:
     counts = [one for one in wish.block.measures if one.function == "count" and one.of is None and one.named is None]
     if not counts or wish.block.inner is not None:
         return None
-    lexicon, base = wish.scope.lexicon, wish.base
+    lexicon, base = wish.lexicon, wish.base
     figures = [one.noun for one in wish.draft.figures if one.function == "count" and isinstance(one.noun, Noun)]
     for noun in (*figures, *(one for one in wish.draft.nouns if one.listed and not one.predicate)):
         named = {one.table: one.quality for one in reversed(noun.head.of_kind("table"))}
@@ -92,7 +91,7 @@ def _has_groups(wish: AnsweredWish, table: str) -> bool:
     """Whether rows of another table have all keys that results are grouped by."""
     keys = {of[0] for one in wish.block.dimensions if isinstance(one.of, ColumnRef) and not one.of.role
             and (of := wish.base.column(one.of.column).references)}  # fmt: skip
-    others = {key.to for key in wish.scope.lexicon.keys.get(table, [])}
+    others = {key.to for key in wish.lexicon.keys.get(table, [])}
     return table != wish.base.name and bool(keys) and keys <= others
 
 

@@ -6,7 +6,7 @@ from streamhouse.planner.catalog import CatalogTable
 from streamhouse.planner.language.draft import Draft
 from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.tokens import Token, singular, stem, stems
-from streamhouse.planner.language.words import PARTICIPLES, VERB_NOUNS
+from streamhouse.planner.language.words import VERB_NOUNS, is_past_form
 
 _PEOPLE = frozenset({"people", "persons", "folks", "everybody", "everyone", "anybody", "anyone"})
 _BEFORE = frozenset({"", "many", "of", "which", "list", "show", "find", "all", "the", "give", "me", "name", "different",
@@ -60,7 +60,7 @@ def _verb(tokens: tuple[Token, ...], at: int) -> str:
     """The stem of what people did: "ordered" of "people who have ordered"; empty: nothing is said."""
     after = [token.word for token in tokens[at + 1 : at + 2 + _NEAR] if token.word not in _BETWEEN]
     done = after[0] if after else ""
-    return stem(done) if done.endswith("ed") or done in PARTICIPLES else ""
+    return stem(done) if is_past_form(done) else ""
 
 
 def _did(table: CatalogTable, verb: str, lexicon: Lexicon) -> bool:

@@ -50,7 +50,7 @@ def _many(reader: Reader) -> Decimal | None:
 
 
 def _end(noun: Noun) -> int:
-    return max(mention.end for mention in (noun.head, *noun.around))
+    return noun.end
 
 
 def _is_part(above: Noun, below: Noun) -> bool:

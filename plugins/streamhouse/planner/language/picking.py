@@ -5,7 +5,7 @@ from streamhouse.planner.language.grouping import read_groups
 from streamhouse.planner.language.lexicon import Mention
 from streamhouse.planner.language.reader import AUXILIARIES, Reader, is_done
 from streamhouse.planner.language.scope import TIMES, is_number
-from streamhouse.planner.language.words import PARTICIPLES
+from streamhouse.planner.language.words import is_past_form
 
 _LAST = ("most recent", "latest", "last", "newest", "current")
 _FIRST = ("earliest", "first", "oldest")
@@ -92,7 +92,7 @@ def _done_by(reader: Reader) -> tuple[tuple[Group, ...], Noun | None] | None:
 
 
 def _done(mention: Mention) -> bool:
-    return len(mention.words) == 1 and (mention.words[0].endswith("ed") or mention.words[0] in PARTICIPLES)
+    return len(mention.words) == 1 and is_past_form(mention.words[0])
 
 
 def _moment(reader: Reader, verb: Mention) -> Noun | None:

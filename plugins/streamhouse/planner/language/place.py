@@ -16,7 +16,7 @@ from streamhouse.planner.language.levels import (
 from streamhouse.planner.language.lexicon import Mention, Sense
 from streamhouse.planner.language.scope import TIMES, Reach, ReachableTables, is_number, key_column, spoken
 from streamhouse.planner.language.tokens import singular, stem, stems
-from streamhouse.planner.language.words import DIRECTIONS, PARTICIPLES
+from streamhouse.planner.language.words import DIRECTIONS, is_past_form
 from streamhouse.planner.request import ColumnRef, Reading
 
 CLOSE = 0.75
@@ -243,7 +243,7 @@ class PlaceFinder:
         if mention.of_kind("state"):
             self.leftover.append(mention)
             return
-        thing = max((s.quality for s in mention.of_kind("table")), default=0.0)
+        thing = mention.best_of("table")
         if self.is_base(mention) and thing >= max((s.quality for s in value), default=0.0) - 0.05:
             return
         if value and self._things_named(mention, thing, value[0].quality):
@@ -338,7 +338,7 @@ def _owns(mention: Mention, noun: Noun, placed: Placed) -> bool:
 def is_participle(mention: Mention) -> bool:
     """Whether a mention says what was done: "paid", "closed"."""
     word = mention.words[0] if mention.words else ""
-    return word.endswith("ed") or word in PARTICIPLES
+    return is_past_form(word)
 
 
 def counts(scope: ReachableTables, sense: Sense) -> bool:

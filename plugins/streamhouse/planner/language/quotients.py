@@ -48,7 +48,7 @@ def _last_figure(draft: Draft, at: int) -> Figure | None:
     last = draft.figures[-1] if draft.figures else None
     if last is None or last.window or not isinstance(last.noun, Noun) or last.function not in {"", "sum", "amount"}:
         return None
-    ends = max(mention.end for mention in (last.noun.head, *last.noun.around))
+    ends = last.noun.end
     return last if ends in {at, at - 1} else None
 
 

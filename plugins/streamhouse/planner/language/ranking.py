@@ -16,8 +16,8 @@ from streamhouse.planner.language.words import (
     AGGREGATES,
     COMPARATIVES,
     LIGHT_VERBS,
-    PARTICIPLES,
     SUPERLATIVES,
+    is_past_form,
 )
 
 _OPENERS = frozenset({"which", "what", "who", "the", "our", "show", "me", "list", "find", "whose", "of"})
@@ -143,14 +143,14 @@ _AMOUNTS = frozenset({"paid", "sold", "bought", "spent", "used", "consumed", "ra
 def _counts_deeds(reader: Reader) -> bool:
     """Read "most played" before a thing, where rows are called so that tell of it: their number is meant."""
     verb, thing = reader.lexicon.mention(reader.tokens, reader.at + 1, 1), reader.mention(2)
-    done = reader.word(1).endswith("ed") or reader.word(1) in PARTICIPLES
+    done = is_past_form(reader.word(1))
     if verb is None or thing is None or not done or reader.word(1) in _AMOUNTS or not thing.of_kind("table"):
         return False
     tables = reader.lexicon.catalog.tables
     told = [
         s for s in verb.senses if s.kind == "table" or (s.kind == "column" and s.column == tables[s.table].event_time)
     ]
-    if not told or any(sense.table in {one.table for one in thing.of_kind("table")} for sense in told):
+    if not told or any(sense.table in thing.tables() for sense in told):
         return False
     reader.at += 2
     reader.draft.nouns.append(Noun(verb, predicate=True))

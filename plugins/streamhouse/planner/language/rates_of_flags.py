@@ -9,7 +9,7 @@ from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.periods import read_period
 from streamhouse.planner.language.scope import TIMES
 from streamhouse.planner.language.tokens import Token, stem
-from streamhouse.planner.language.words import GRAINS, PARTICIPLES
+from streamhouse.planner.language.words import GRAINS, is_past_form
 
 _NEXT = frozenset({"per", "by", "each", "every", ",", ".", "?", "!", ";", "%"})
 _PRICES = frozenset("pay charge hire rent lend book sell buy bill price tax call order work lease loan".split())
@@ -53,7 +53,7 @@ def _said(token: Token, lexicon: Lexicon) -> tuple[CatalogTable, str, str] | Non
 
 
 def _is_participle(word: str) -> bool:
-    return word.endswith("ed") or word in PARTICIPLES
+    return is_past_form(word)
 
 
 def _tells(column: CatalogColumn, table: CatalogTable) -> bool:

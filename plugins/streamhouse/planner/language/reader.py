@@ -22,13 +22,13 @@ from streamhouse.planner.language.words import (
     FILLERS,
     GRAINS,
     LIGHT_VERBS,
-    PARTICIPLES,
     RATES,
     SHARES,
     STATES,
     SUPERLATIVES,
     VALUE_LIKE,
     VERB_NOUNS,
+    is_past_form,
 )
 
 DETERMINERS = frozenset(
@@ -189,7 +189,7 @@ class Reader:
         if not word.startswith("un") or len(word) <= _SHORTEST_DENIED or found.of_kind("value", "column"):
             return False
         rows = self.lexicon.mention(self.tokens, found.end)
-        tables = {sense.table for sense in rows.of_kind("table") if sense.quality >= WHOLE_NAME} if rows else set()
+        tables = rows.tables(WHOLE_NAME) if rows else set()
         done = self.lexicon.meanings((stem(word[2:]),))
         return any(sense.kind == "column" and sense.table in tables for sense in done)
 
@@ -412,8 +412,8 @@ class Reader:
     def _did(self, before: Mention, found: Mention) -> bool:
         """Whether a participle says what people did, though rows are called so, too: "customers ordered" and orders."""
         word = found.words[0] if len(found.words) == 1 else ""
-        named = max((sense.quality for sense in found.of_kind("table")), default=0.0)
-        if not (word.endswith("ed") or word in PARTICIPLES) or named >= NEARLY_NAME:
+        named = found.best_of("table")
+        if not is_past_form(word) or named >= NEARLY_NAME:
             return False
         tables = self.lexicon.catalog.tables
         return any(holds_people(tables[sense.table], self.lexicon) for sense in before.of_kind("table")[:1])
@@ -449,18 +449,18 @@ def is_done(mention: Mention) -> bool:
     word = mention.words[0] if mention.words else ""
     if len(mention.words) > 1 and mention.words[-1] not in {"by", "in", "on", "at", "from", "to", "with", "back"}:
         return False
-    return (word.endswith("ed") or word in PARTICIPLES) and not mention.of_kind("table")
+    return is_past_form(word) and not mention.of_kind("table")
 
 
 def is_verb(mention: Mention) -> bool:
     """Whether a mention is a verb in the past, and no name that the catalog spells so."""
     word = mention.words[-1] if mention.words else ""
-    return len(mention.words) == 1 and (word.endswith("ed") or word in PARTICIPLES) and mention.best < WHOLE_NAME
+    return len(mention.words) == 1 and is_past_form(word) and mention.best < WHOLE_NAME
 
 
 def is_value_of_rows(value: Mention, rows: Mention) -> bool:
     """Whether a mention is exactly a value of the rows that the next one names: "annual permits"."""
-    tables = {sense.table for sense in rows.of_kind("table") if sense.quality >= WHOLE_NAME}
+    tables = rows.tables(WHOLE_NAME)
     return any(sense.quality >= WHOLE_NAME and sense.table in tables for sense in value.of_kind("value"))
 
 

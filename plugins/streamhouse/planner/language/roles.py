@@ -18,10 +18,10 @@ from streamhouse.planner.language.words import (
     LIGHT_STEMS,
     MONTHS,
     NEGATED,
-    PARTICIPLES,
     SUPERLATIVES,
     VERB_FORMS,
     WEEKDAYS,
+    is_past_form,
 )
 from streamhouse.planner.request import AnyOf, Block, ColumnRef, Condition, Filter, Ranking, Related
 
@@ -120,7 +120,7 @@ def _adverbs(words: list[str], draft: Draft, found: Shaped) -> str:
     texts = {v for b in _blocks(found.block) for one in b.filters if isinstance(one, Condition) for v in one.values}
     for mention in mentions_of(draft):
         said = words[mention.start - 1 : mention.end]
-        late = len(said) == 2 and said[1] in {"late", "early"} and (said[0].endswith("ed") or said[0] in PARTICIPLES)
+        late = len(said) == 2 and said[1] in {"late", "early"} and is_past_form(said[0])
         if late and texts & {sense.value for sense in mention.of_kind("value")}:
             return " ".join(said)
     return ""

@@ -1,14 +1,11 @@
 """Rows of another table than the thing that a wish names: parts of an order for orders, tests for what was tested."""
 
 from streamhouse.planner.language.answered_wish import AnsweredWish
-from streamhouse.planner.language.draft import Noun
 from streamhouse.planner.language.empty_columns import may_be_empty
 from streamhouse.planner.language.levels import SAME_FORM, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Mention
-from streamhouse.planner.language.mentions import tables_named
 from streamhouse.planner.language.scope import TIMES, spoken
-from streamhouse.planner.language.tokens import singular
-from streamhouse.planner.language.words import PARTICIPLES
+from streamhouse.planner.language.words import is_past_form
 from streamhouse.planner.request import ColumnRef, Question
 
 _DISTINCT = frozenset({"different", "distinct", "unique"})
@@ -22,7 +19,7 @@ def parts_listed(wish: AnsweredWish) -> Question | None:
     plain = not (block.measures or block.dimensions or block.inner or block.pick)
     if not plain or not part or part == set(base.primary_key) or base.event_time in part:
         return None
-    if {token.word for token in wish.tokens} & _DISTINCT or any(base.column(one).references for one in part):
+    if set(wish.words) & _DISTINCT or any(base.column(one).references for one in part):
         return None
     said = next((one.text for one in wish.mentions for s in one.of_kind("column") if s.column in part), "")
     if base.name in wish.things:
@@ -51,12 +48,12 @@ def thing_and_deed(wish: AnsweredWish) -> Question | None:
     """Things with what was done to them, read as one name: "wines tasted" by the rows of wine tastings."""
     for mention in wish.mentions:
         done = mention.words[-1] if len(mention.words) > 1 else ""
-        if not (done.endswith("ed") or done in PARTICIPLES) or mention.best >= SAME_FORM:
+        if not is_past_form(done) or mention.best >= SAME_FORM:
             continue
         if not any(one.table == wish.base.name for one in mention.of_kind("table")):
             continue
-        thing = wish.scope.lexicon.mention(wish.tokens, mention.start, len(mention.words) - 1)
-        others = tables_named([thing], WHOLE_NAME) - {wish.base.name} if thing is not None else set()
+        thing = wish.lexicon.mention(wish.tokens, mention.start, len(mention.words) - 1)
+        others = thing.tables(WHOLE_NAME) - {wish.base.name} if thing is not None else set()
         if others:
             text = f"'{mention.text}': rows of {wish.base.name}, or of {min(others)}?"
             return Question(text=text, phrase=mention.text)
@@ -69,7 +66,7 @@ def rows_of_another(wish: AnsweredWish) -> Question | None:
     if block.measures or block.dimensions or block.columns or block.inner is not None or block.pick is not None:
         return None
     for noun in wish.draft.nouns:
-        if noun.predicate or not noun.listed or not _is_plural(noun):
+        if noun.predicate or not noun.listed or not noun.head.is_plural:
             continue
         named = {one.table: one.quality for one in reversed(noun.head.of_kind("table"))}
         better = [
@@ -79,10 +76,6 @@ def rows_of_another(wish: AnsweredWish) -> Question | None:
             text = f"'{noun.text}': rows of {min(better)}, or of {base.name}?"
             return Question(text=text, phrase=noun.text)
     return None
-
-
-def _is_plural(noun: Noun) -> bool:
-    return bool(noun.head.words) and singular(noun.head.words[-1]) != noun.head.words[-1]
 
 
 def _is_of_base(mention: Mention, base: str) -> bool:
@@ -97,9 +90,9 @@ def of_some(wish: AnsweredWish) -> Question | None:
     for noun in wish.draft.nouns:
         for mention in noun.around:
             before = wish.word(mention.start - 1)
-            tables = {one.table for one in mention.of_kind("table")}
+            tables = mention.tables()
             keys = [one for one in base.columns if one.references and one.references[0] in tables and may_be_empty(one)]
-            if before != "of" or not keys or base.name not in tables_named([noun.head], WHOLE_NAME):
+            if before != "of" or not keys or base.name not in noun.head.tables(WHOLE_NAME):
                 continue
             if not any(f'"column":"{one.name}"' in read or f'"table":"{one.references[0]}"' in read
                        for one in keys if one.references):  # fmt: skip
@@ -116,7 +109,7 @@ def are_or_were(wish: AnsweredWish) -> Question | None:
     ends = [one for one in base.columns if one.type in TIMES and one.name != base.event_time and may_be_empty(one)]
     for at in range(1, len(wish.tokens)):
         token, before = wish.tokens[at], wish.tokens[at - 1].word
-        done = token.word.endswith("ed") or token.word in PARTICIPLES
+        done = is_past_form(token.word)
         if ends and done and before in {"are", "is"}:
             said, end = f"{before} {token.text}", f"{base.name}.{ends[0].name}"
             text = f"'{said}': at present, or whenever it was so? {end} says when it ends"

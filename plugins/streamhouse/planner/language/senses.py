@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 from streamhouse.planner.catalog import CatalogColumn, CatalogTable
 from streamhouse.planner.language.tokens import singular, stems
 from streamhouse.planner.language.units import is_unit_ending
-from streamhouse.planner.language.words import BOOLEAN_BEGINNINGS, PARTICIPLES, ROLE_WORDS, TIME_ENDINGS
+from streamhouse.planner.language.words import BOOLEAN_BEGINNINGS, ROLE_WORDS, TIME_ENDINGS, is_past_form
 
 _DECORATION = frozenset({"fact", "facts", "dim", "stg", "raw", "clean", "cleaned", "current", "all", "base", "src"})
 
@@ -100,7 +100,7 @@ def _measure_senses(table: CatalogTable) -> Iterator[Entry]:
 
 def _is_participle(parts: list[str]) -> bool:
     """Whether what is left of a name only says what was done: "parked" of parked_hours."""
-    return len(parts) == 1 and (parts[0].endswith("ed") or parts[0] in PARTICIPLES)
+    return len(parts) == 1 and is_past_form(parts[0])
 
 
 def _table_senses(table: CatalogTable) -> Iterator[Entry]:
@@ -135,7 +135,7 @@ def _column_senses(table: CatalogTable, column: CatalogColumn, entity: tuple[str
         if thing and " " not in what and " " not in thing.removeprefix("the "):
             yield f"{thing.removeprefix('the ')} {what}", less(sense, 0.9)  # "publication year", "campaign type"
         first, _, last = synonym.rpartition(" ")
-        done = first.endswith("ed") or first in PARTICIPLES
+        done = is_past_form(first)
         if first and done and last in {"in", "on", "at", "by", "from", "to", "since", "for"}:
             yield first, less(sense, 0.9)
     core = parts

@@ -31,7 +31,7 @@ from streamhouse.planner.language.shown_columns import show_columns
 from streamhouse.planner.language.special import picked, sessions
 from streamhouse.planner.language.tokens import stem, stems
 from streamhouse.planner.language.windows import derived_number
-from streamhouse.planner.language.words import PARTICIPLES, VERB_NOUNS
+from streamhouse.planner.language.words import VERB_NOUNS, is_past_form
 from streamhouse.planner.request import Block, ColumnRef, Dimension, Ranking
 
 
@@ -80,7 +80,7 @@ def _less_named(draft: Draft, lexicon: Lexicon, base: str) -> float:
     for word in draft.words:
         done = {s.table for noun in VERB_NOUNS.get(stem(word), ()) for s in lexicon.meanings(stems(noun))
                 if s.kind == "table" and s.quality >= NEARLY_NAME}  # fmt: skip
-        if done and base not in done and (word.endswith("ed") or word in PARTICIPLES):
+        if done and base not in done and is_past_form(word):
             cost += 1.5  # "books borrowed" are no holds
     return cost
 

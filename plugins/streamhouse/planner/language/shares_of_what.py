@@ -3,7 +3,7 @@
 from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Mention
-from streamhouse.planner.language.words import ARTICLES, PARTICIPLES
+from streamhouse.planner.language.words import ARTICLES, is_past_form
 from streamhouse.planner.request import ColumnRef, Condition, Cut, Question
 
 _PLACES = frozenset({"for", "in", "at", "from", "on"})
@@ -44,7 +44,7 @@ def _behind_deed(wish: AnsweredWish, mention: Mention) -> bool:
     if not mention.of_kind("value") or at < 2 or wish.tokens[at - 1].word not in _PLACES:
         return False
     done = wish.tokens[at - 2].word
-    return done.endswith("ed") or done in PARTICIPLES
+    return is_past_form(done)
 
 
 def share_of_part(wish: AnsweredWish) -> Question | None:
@@ -55,7 +55,7 @@ def share_of_part(wish: AnsweredWish) -> Question | None:
     for mention in wish.mentions if summed else ():
         if len(mention.words) < _TWO or not any(s.column in summed for s in mention.of_kind("column")):
             continue
-        whole = wish.scope.lexicon.mention(wish.tokens, mention.end - 1, 1)
+        whole = wish.lexicon.mention(wish.tokens, mention.end - 1, 1)
         senses = whole.of_kind("column") if whole is not None else ()
         others = [s for s in senses if s.table == wish.base.name and s.column not in summed and s.quality >= WHOLE_NAME]
         if others:

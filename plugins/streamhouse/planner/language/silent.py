@@ -98,7 +98,7 @@ def _ends_group(reader: Reader) -> bool:
     last = groups[-1] if len(groups) > 1 else None
     if not isinstance(last, Noun):
         return False
-    end = max(one.end for one in (last.head, *last.around))
+    end = last.end
     between = {token.word for token in reader.tokens[end : reader.at]}
     return not between & _JOINING and reader.word(last.head.start - 1 - reader.at) == ","
 

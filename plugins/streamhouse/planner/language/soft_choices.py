@@ -4,7 +4,6 @@ from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.draft import Noun
 from streamhouse.planner.language.empty_columns import may_be_empty, when_empty
 from streamhouse.planner.language.levels import COMMON_WORD, LAST_WORD, NEARLY_NAME, WHOLE_NAME
-from streamhouse.planner.language.mentions import tables_named
 from streamhouse.planner.language.people import names_people
 from streamhouse.planner.language.scope import TIMES, spoken
 from streamhouse.planner.language.tokens import singular, stem, stems
@@ -16,11 +15,11 @@ _RATED = frozenset({"rating", "score", "grade", "mark", "star", "price", "fee", 
 
 def described_otherwise(wish: AnsweredWish) -> Question | None:
     """A word for other things by English alone, which a description has: "guests" for members; "empty: a guest"."""
-    lexicon = wish.scope.lexicon
+    lexicon = wish.lexicon
     for mention in wish.mentions:
         if len(mention.words) != 1 or mention.best > COMMON_WORD or not mention.of_kind("table"):
             continue
-        meant = {one.table for one in mention.of_kind("table")}
+        meant = mention.tables()
         said = [one for one in lexicon.described.get(stem(mention.words[0]), ())
                 if one.kind == "column" and one.table == wish.base.name and one.table not in meant]  # fmt: skip
         if said:
@@ -71,7 +70,7 @@ def lines_counted(wish: AnsweredWish) -> Question | None:
         keys = [one.column for one in noun.head.of_kind("column") if one.table == base.name
                 and one.column in base.primary_key and one.quality >= NEARLY_NAME]  # fmt: skip
         shown = {one.of.column for one in wish.block.dimensions if isinstance(one.of, ColumnRef) and not one.of.role}
-        if keys and not set(keys) & shown and base.name not in tables_named([noun.head], WHOLE_NAME):
+        if keys and not set(keys) & shown and base.name not in noun.head.tables(WHOLE_NAME):
             text = f"'{noun.text}': rows of {base.name}, or different values of {keys[0]}?"
             return Question(text=text, phrase=noun.text, choices=(f"number of different {noun.text}",))
     return None
@@ -84,14 +83,14 @@ def done_by_people(wish: AnsweredWish) -> Question | None:
     """As in "washes by members per site": washes of members, or a group for each member?"""
     if wish.block.inner is not None or len(wish.block.dimensions) < _PARTS:
         return None
-    words = [token.word for token in wish.tokens]
+    words = wish.words
     keys = {target[0] for one in wish.block.dimensions if isinstance(one.of, ColumnRef) and not one.of.role
             and (target := wish.base.column(one.of.column).references) is not None}  # fmt: skip
     for mention in wish.mentions:
         before = wish.word(mention.start - 1)
         word = mention.words[-1] if mention.words else ""
         plural = singular(word) != word and names_people(word)
-        if before == "by" and plural and keys & tables_named([mention], WHOLE_NAME) and "per" in words[mention.end :]:
+        if before == "by" and plural and keys & mention.tables(WHOLE_NAME) and "per" in words[mention.end :]:
             text = f"'by {mention.text}': only what they did, or a group for each of them?"
             return Question(text=text, phrase=f"by {mention.text}", choices=(f"per {singular(mention.text)}",))
     return None
@@ -108,10 +107,10 @@ def value_for_things(wish: AnsweredWish) -> Question | None:
     for mention in wish.mentions if not named else ():
         own = [one for one in mention.of_kind("value") if one.table == base.name and one.value in values]
         word = stem(mention.words[-1]) if len(mention.words) == 1 else ""
-        others = [f"{table.name}.{column.name}" for table in wish.scope.lexicon.catalog.tables.values()
+        others = [f"{table.name}.{column.name}" for table in wish.lexicon.catalog.tables.values()
                   for column in table.columns
                   if table.name != base.name and word in stems(column.name.replace("_", " "))]  # fmt: skip
-        if own and others and singular(mention.words[-1]) != mention.words[-1]:
+        if own and others and mention.is_plural:
             text = (
                 f"'{mention.text}': rows of {base.name} with {own[0].column} '{own[0].value}'? {others[0]} says it, too"
             )

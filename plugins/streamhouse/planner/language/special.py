@@ -74,7 +74,7 @@ def picked(bench: Bench) -> Block:
     bench.shows = all(any(s.table == bench.base.name for s in one.senses) for one in bench.draft.shown)
     for noun in bench.draft.nouns:
         if noun.predicate and not asked:  # "that was delivered"
-            places.contexts((noun.head, *noun.around))
+            places.contexts(noun.mentions)
     columns = _columns(bench, shown, per, time) if shown else ()
     bench.filters += leftover_filters(bench)
     for scalar in per:

@@ -32,7 +32,7 @@ from streamhouse.planner.language.restricting import restricts
 from streamhouse.planner.language.said_columns import said_with_column
 from streamhouse.planner.language.scope import is_number, is_year
 from streamhouse.planner.language.tokens import stem
-from streamhouse.planner.language.words import NEGATED, PARTICIPLES, STATES
+from streamhouse.planner.language.words import NEGATED, STATES, is_past_form
 
 _TIMES = frozenset({"timestamp", "date", "timestamp_ntz"})
 
@@ -171,7 +171,7 @@ def _says_state(reader: Reader, verb: Noun, thing: Noun) -> bool:
 
     A time says so, too, unless it is when each row came to be: "paid" of "never paid a fine".
     """
-    tables = {sense.table for sense in thing.head.of_kind("table")}
+    tables = thing.head.tables()
     known = reader.lexicon.catalog.tables
     for sense in verb.head.of_kind("column") if thing is not verb else ():
         kind = known[sense.table].column(sense.column).type if sense.table in tables else ""
@@ -227,8 +227,8 @@ def _un(reader: Reader, noun: Noun) -> bool:
 
 def _is_thing(noun: Noun) -> bool:
     """Whether the head of a noun is a thing or a number, and not only a value."""
-    value = max((sense.quality for sense in noun.head.of_kind("value")), default=0.0)
-    table = max((sense.quality for sense in noun.head.of_kind("table")), default=0.0)
+    value = noun.head.best_of("value")
+    table = noun.head.best_of("table")
     return bool(noun.head.of_kind("table", "column", "measure")) and (
         noun.head.senses[0].kind != "value" or table >= value - 0.05
     )
@@ -238,7 +238,7 @@ def is_time(noun: Noun, lexicon: Lexicon) -> bool:
     """Whether a noun may name a moment."""
     for sense in noun.head.of_kind("column"):
         column = lexicon.catalog.tables[sense.table].column(sense.column)
-        if sense.quality < max((one.quality for one in noun.head.of_kind("table")), default=0.0) - 0.05:
+        if sense.quality < noun.head.best_of("table") - 0.05:
             continue
         if column.type in _TIMES or is_year(column):
             return True
@@ -259,7 +259,7 @@ def _counts_years(reader: Reader, noun: Noun) -> bool:
 def _names_time(noun: Noun, lexicon: Lexicon) -> bool:
     """Whether a noun is the name of a moment rather than of a thing."""
     last = noun.head.words[-1] if noun.head.words else ""
-    return bool(is_verb(noun.head) or last.endswith("ed") or last in PARTICIPLES) and is_time(noun, lexicon)
+    return bool(is_verb(noun.head) or is_past_form(last)) and is_time(noun, lexicon)
 
 
 def _compares(reader: Reader, noun: Noun, start: int) -> bool:
@@ -272,15 +272,12 @@ def _compares(reader: Reader, noun: Noun, start: int) -> bool:
     if found is not None and found.left is not noun:
         reader.at = back
         return False
-    thing = max((sense.quality for sense in noun.head.of_kind("table")), default=0.0)
+    thing = noun.head.best_of("table")
     plain = found is not None and found.low is not None and found.low.unit is None and not found.hint
     if found is not None and plain and noun_next(reader):
         reader.at = back
         return False
-    if (
-        found is not None
-        and thing >= max((s.quality for s in noun.head.of_kind("column", "measure")), default=0.0) - 0.25
-    ):
+    if found is not None and thing >= noun.head.best_of("column", "measure") - 0.25:
         _restrict_by_done(reader, noun)
         draft = reader.draft
         known = any(not one.predicate for one in draft.nouns) or bool(draft.figures or draft.groups or draft.best)
@@ -304,7 +301,7 @@ def _compares(reader: Reader, noun: Noun, start: int) -> bool:
 def _restrict_by_done(reader: Reader, rows: Noun) -> None:
     """Take a time directly before rows as said of them: "delivered" of "delivered jobs over 100 euros"."""
     before = reader.draft.nouns[-1] if reader.draft.nouns else None
-    start = min(mention.start for mention in (rows.head, *rows.around))
+    start = rows.start
     if before is not None and before.head.end == start and not before.around and _names_time(before, reader.lexicon):
         reader.draft.nouns[-1] = replace(before, predicate=True)
 

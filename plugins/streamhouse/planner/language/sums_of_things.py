@@ -9,7 +9,7 @@ from streamhouse.planner.language.numbers import read_quantity
 from streamhouse.planner.language.periods import read_period
 from streamhouse.planner.language.tokens import Token, stems
 from streamhouse.planner.language.units import Unit, unit_of
-from streamhouse.planner.language.words import COMPARISONS, LIGHT_STEMS, PARTICIPLES
+from streamhouse.planner.language.words import COMPARISONS, LIGHT_STEMS, is_past_form
 
 _LINKS = frozenset({"who", "that", "which", "have", "has", "had"})
 _TOTALS = (["in", "total"], ["altogether"], ["overall"], ["in", "all"], ["all", "together"])
@@ -81,7 +81,7 @@ def _verb_before(tokens: tuple[Token, ...], at: int) -> tuple[int, Token | None]
     if tokens[place].word in {"in", "us", "out"} and place > 1:
         place -= 1
     verb = tokens[place]
-    said = verb.word.endswith("ed") or verb.word in PARTICIPLES | _EARNING or verb.stem in LIGHT_STEMS
+    said = is_past_form(verb.word) or verb.word in _EARNING or verb.stem in LIGHT_STEMS
     first, links = (place, _LINKS) if verb.kind == "word" and said else (at, _BEFORE)
     while first > 0 and tokens[first - 1].word in links:
         first -= 1
@@ -95,7 +95,7 @@ def _things_before(tokens: tuple[Token, ...], end: int, lexicon: Lexicon) -> str
             end -= value
             break
     found = lexicon.mention(tokens, end - 1, 1) if end else None
-    tables = {s.table for s in found.of_kind("table") if s.quality >= WHOLE_NAME} if found is not None else set()
+    tables = found.tables(WHOLE_NAME) if found is not None else set()
     tables = {one for one in tables if lexicon.catalog.tables[one].event_time is None}
     return tables.pop() if len(tables) == 1 else ""
 

@@ -20,7 +20,7 @@ def with_values_of_things(tokens: tuple[Token, ...], lexicon: Lexicon, draft: Dr
         if tokens[at + 1].word not in _VALUE or tokens[at].kind != "word" or lexicon.mention(tokens, at + 1, 1):
             continue
         thing = lexicon.mention(tokens, at)
-        tables = {s.table for s in thing.of_kind("table") if s.quality >= WHOLE_NAME} if thing is not None else set()
+        tables = thing.tables(WHOLE_NAME) if thing is not None else set()
         if thing is None or thing.end != at + 1 or len(tables) != 1:
             continue
         table = tables.pop()

@@ -21,9 +21,9 @@ from streamhouse.planner.language.words import (
     LIGHT_STEMS,
     MONTHS,
     NEGATIONS,
-    PARTICIPLES,
     STARTERS,
     VERB_NOUNS,
+    is_past_form,
 )
 from streamhouse.planner.request import (
     AnyOf,
@@ -137,7 +137,7 @@ def _is_described(word: str, answer: RequestParts) -> bool:
         return False
     for sense in used.lexicon.described.get(stem(word), ()):
         column = sense.kind == "column" and (sense.table, sense.column) in answer.columns
-        deed = sense.kind == "table" and sense.table in used.tables and (word.endswith("ed") or word in PARTICIPLES)
+        deed = sense.kind == "table" and sense.table in used.tables and is_past_form(word)
         if (column or deed) and said_of_all(word, sense, catalog):
             return True
     return False
@@ -327,7 +327,7 @@ def _by_way(words: list[str], at: int, answer: RequestParts) -> bool:
 def _done_to(words: list[str], at: int, _answer: RequestParts) -> bool:
     """As in "who bought something": what was done was done to something."""
     before = words[at - 1] if at else ""
-    return before.endswith("ed") or before in PARTICIPLES
+    return is_past_form(before)
 
 
 def _amount(words: list[str], at: int, answer: RequestParts) -> bool:

@@ -50,8 +50,8 @@ def value_of_two(wish: AnsweredWish) -> Question | None:
 
 def _is_before_rows(value: Mention, wish: AnsweredWish) -> bool:
     """Whether a value stands before the rows that have it: "piano | courses", where teachers have a piano, too."""
-    rows = wish.scope.lexicon.mention(wish.tokens, value.end) if value.end < len(wish.tokens) else None
-    named = {one.table for one in rows.of_kind("table") if one.quality >= WHOLE_NAME} if rows is not None else set()
+    rows = wish.lexicon.mention(wish.tokens, value.end) if value.end < len(wish.tokens) else None
+    named = rows.tables(WHOLE_NAME) if rows is not None else set()
     own = {one.table for one in value.of_kind("value") if one.quality >= WHOLE_NAME}
     return named == {wish.base.name} and wish.base.name in own
 
@@ -90,7 +90,7 @@ def thing_or_column(wish: AnsweredWish) -> Question | None:
     base, scope = wish.base, wish.scope
     shown = wish.shown
     for mention in wish.mentions:
-        tables = tables_named([mention], WHOLE_NAME)
+        tables = mention.tables(WHOLE_NAME)
         columns = [s for s in mention.of_kind("column") if s.quality >= WHOLE_NAME and s.table in scope.by_table]
         if not tables or not columns or mention.of_kind("measure"):
             continue
@@ -107,7 +107,7 @@ def thing_or_column(wish: AnsweredWish) -> Question | None:
 
 def _stands_for(tables: set[str], wish: AnsweredWish) -> bool:
     """Whether the key of one of some tables is shown, or a column that points to it."""
-    catalog = wish.scope.lexicon.catalog.tables
+    catalog = wish.lexicon.catalog.tables
     for table, name in wish.shown:
         target = catalog[table].column(name).references
         if (table in tables and name in catalog[table].primary_key) or (target is not None and target[0] in tables):
@@ -134,7 +134,7 @@ def counted_otherwise(wish: AnsweredWish) -> Question | None:
             continue
         target = base.column(measure.of.column).references
         for mention in wish.mentions:
-            tables = tables_named([mention], WHOLE_NAME)
+            tables = mention.tables(WHOLE_NAME)
             own = [s for s in mention.of_kind("column") if (s.table, s.column) == (base.name, measure.of.column)]
             if tables and own and base.name not in tables and target is None:
                 text = f"'{mention.text}': rows of {min(tables)}, or {base.name}.{measure.of.column}?"
@@ -224,7 +224,7 @@ def _denied(related: Related, draft: Draft, base: str) -> bool:
         return True
     nouns = [one.noun for one in draft.filters if isinstance(one, Present) and not one.present]
     for noun in nouns:
-        mentions = (noun.head, *noun.around) if isinstance(noun, Noun) else ()
+        mentions = noun.mentions if isinstance(noun, Noun) else ()
         tables = tables_named(mentions, WHOLE_NAME)
         if base not in tables or related.table in tables or any(is_participle(m) for m in mentions):
             return True
@@ -293,7 +293,7 @@ def weakly_joined(wish: AnsweredWish) -> Question | None:
 
 def column_of_another(wish: AnsweredWish) -> Question | None:
     """A column that the table named beside it does not have: "names of yards" by the names of the boats in them."""
-    lexicon = wish.scope.lexicon
+    lexicon = wish.lexicon
     shown = wish.shown
     for noun in wish.draft.nouns:
         beside = tables_named(noun.around, WHOLE_NAME)

@@ -11,7 +11,6 @@ from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.draft import Noun
 from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Mention
-from streamhouse.planner.language.mentions import tables_named
 from streamhouse.planner.language.shares_of_what import part_or_whole, time_of_part
 from streamhouse.planner.language.tokens import Token, singular
 from streamhouse.planner.language.words import AGGREGATES, COMPARATIVES, SUPERLATIVES
@@ -39,7 +38,7 @@ _SKIPPED = frozenset({"a", "an", "any", "some", "at", "least", "one", "the"})
 def total_of_rows(wish: AnsweredWish) -> Question | None:
     """A total that decides although rows are named: "sizes of flats with more than 3 rooms" by all rooms of a size."""
     block, base = wish.block, wish.base
-    words = {token.word for token in wish.tokens}
+    words = set(wish.words)
     if block.inner is not None or words & _SUMS or _is_row(block.dimensions, base.primary_key):
         return None
     ranked = wish.found.ranking.by if wish.found.ranking is not None else ""
@@ -64,9 +63,9 @@ def _is_row(dimensions: Iterable[Dimension], key: tuple[str, ...]) -> bool:
 
 def _rows_compared(wish: AnsweredWish) -> Mention | None:
     """The words for rows of the base of which a number is said next: "flats" of "flats with more than 3 rooms"."""
-    tables = [one for one in wish.mentions if tables_named([one], WHOLE_NAME)]
+    tables = [one for one in wish.mentions if one.tables(WHOLE_NAME)]
     for mention in tables:
-        if wish.base.name not in tables_named([mention], WHOLE_NAME):
+        if wish.base.name not in mention.tables(WHOLE_NAME):
             continue
         behind = [token.word for token in wish.tokens[mention.end : mention.end + _NEAR]]
         if not behind or behind[0] not in _LINKS:
@@ -85,7 +84,7 @@ _NEAR = 6
 
 def uncounted(wish: AnsweredWish) -> Question | None:
     """A number of values that no word asks for: "the skipper with the highest rank" by how many ranks there are."""
-    words = {token.word for token in wish.tokens}
+    words = set(wish.words)
     if wish.block.inner is not None or _COUNTS & words:
         return None
     for measure in _counts(wish.block.measures):
@@ -98,7 +97,7 @@ def uncounted(wish: AnsweredWish) -> Question | None:
 
 def different_ones(wish: AnsweredWish) -> Question | None:
     """Values that are counted, where they may be to be shown: "different colours and the average price"."""
-    words = [token.word for token in wish.tokens]
+    words = wish.words
     counted = [one for one in wish.block.measures if one.function == "count distinct" and one.named is None]
     places = [at for at, word in enumerate(words) if word in _ONCE]
     if not counted or not places or wish.block.inner is not None or any(_is_counted(words, at) for at in places):
@@ -131,7 +130,7 @@ def _counts(measures: Iterable[Measure]) -> Iterator[Measure]:
 
 def ranked_in_groups(wish: AnsweredWish) -> Question | None:
     """The best of each group, where no word asks for groups: "names of the 3 ships with the highest speed"."""
-    words = {token.word for token in wish.tokens}
+    words = set(wish.words)
     if wish.found.ranking is None or not wish.found.ranking.per or words & _EACH:
         return None
     per = ", ".join(wish.found.ranking.per)
@@ -155,7 +154,7 @@ def total_of_what(wish: AnsweredWish) -> Question | None:
 
 def numbers_of(wish: AnsweredWish) -> Question | None:
     """As in "the numbers of our flights": how many there are, or the number that each has?"""
-    words = [token.word for token in wish.tokens]
+    words = wish.words
     at = next((n for n in range(len(words) - 1) if words[n : n + 2] == ["numbers", "of"]), None)
     if at is None or not any(one.of is None for one in _counts(wish.block.measures)) or "and" in words[at:]:
         return None
@@ -229,7 +228,7 @@ def across_things(wish: AnsweredWish) -> Question | None:
             continue
         near = [one for figure in wish.draft.figures for one in figure.near]
         groups = [one for one in (*wish.draft.groups, *near) if isinstance(one, Noun)]
-        first = next((one for one in groups if min(m.start for m in (one.head, *one.around)) <= at + 2), None)
+        first = next((one for one in groups if one.start <= at + 2), None)
         words = first.head.words if first is not None and first.head.of_kind("table") else ()
         if first is not None and words and singular(words[-1]) != words[-1]:
             text = f"'across {first.text}': a row for each of them, or all of them together?"
@@ -257,7 +256,7 @@ def bound_of_what(wish: AnsweredWish) -> Question | None:
     counts = {one.name for one in _counts(wish.block.measures)}
     if not any(isinstance(one, Condition) and one.left in counts for one in wish.block.having):
         return None
-    words = [token.word for token in wish.tokens]
+    words = wish.words
     if not {"number", "many", "count"} & set(words):
         return None
     for at in range(len(words) - 2):

@@ -11,7 +11,6 @@ from streamhouse.planner.language.bench import unit_of_column
 from streamhouse.planner.language.draft import Figure, Lasting, Noun
 from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Mention
-from streamhouse.planner.language.mentions import tables_named
 from streamhouse.planner.language.people import holds_people, names_people
 from streamhouse.planner.language.place import is_participle
 from streamhouse.planner.language.scope import TIMES, is_number
@@ -32,7 +31,7 @@ _ONCE = frozenset({"different", "distinct", "unique"})
 
 def sum_of_each(wish: AnsweredWish) -> Question | None:
     """A sum that no word asks for, of a number that is said of single rows: "price per channel"."""
-    if {token.word for token in wish.tokens} & _TOTALS:
+    if set(wish.words) & _TOTALS:
         return None
     for measure in _own_sums(wish):
         of = measure.of
@@ -52,7 +51,7 @@ def sum_of_each(wish: AnsweredWish) -> Question | None:
 
 def _behind_function(wish: AnsweredWish, noun: Noun) -> bool:
     """Whether "and" joins a number to one that has a function: "average rent and heating costs"."""
-    start = min(one.start for one in (noun.head, *noun.around))
+    start = noun.start
     if start < 2 or wish.word(start - 1) not in {"and", ","}:
         return False
     figures = [one for one in wish.draft.figures if one.function in _SINGLE and isinstance(one.noun, Noun)]
@@ -102,9 +101,9 @@ def rows_uncounted(wish: AnsweredWish) -> Question | None:
         one.noun.head.end for one in wish.draft.figures if isinstance(one.noun, Noun) and one.function == "count"
     }
     for noun in wish.draft.nouns:
-        start, end = noun.head.start, max(one.end for one in (noun.head, *noun.around))
+        start, end = noun.head.start, noun.end
         behind = wish.word(end)
-        rows = base.name in tables_named([noun.head], WHOLE_NAME) and _is_plural(noun.head) and not noun.predicate
+        rows = base.name in noun.head.tables(WHOLE_NAME) and noun.head.is_plural and not noun.predicate
         rows = rows and not any(_is_figure(one, noun.head) for one in block.measures)
         joined = start > 1 and wish.word(start - 1) in {"and", ",", "plus"} and start - 1 in counted
         first = _begins(wish, noun) and (behind in _GROUPING or (behind == "," and bool(wish.draft.figures)))
@@ -122,17 +121,17 @@ def joined_counts(wish: AnsweredWish) -> Question | None:
         return None
     for figure in wish.draft.figures:
         noun = figure.noun if figure.function == "count" and isinstance(figure.noun, Noun) else None
-        said = wish.scope.lexicon.mention(wish.tokens, noun.head.start, 1) if noun is not None else None
+        said = wish.lexicon.mention(wish.tokens, noun.head.start, 1) if noun is not None else None
         if noun is None or said is None or said.of_kind("value"):
             continue  # "count dogs and cats" counts both together, or asks: two values of one column
-        if wish.base.name not in tables_named([said], WHOLE_NAME):
+        if wish.base.name not in said.tables(WHOLE_NAME):
             continue
-        end = max(one.end for one in (noun.head, *noun.around))
+        end = noun.end
         if end + 1 >= len(wish.tokens) or wish.tokens[end].word != "and":
             continue
         for mention in wish.mentions:
             value = any(one.value in values for one in mention.of_kind("value"))
-            if mention.start == end + 1 and value and _is_plural(mention) and not mention.of_kind("table"):
+            if mention.start == end + 1 and value and mention.is_plural and not mention.of_kind("table"):
                 both = f"{noun.text} and {mention.text}"
                 text = f"'{both}': the number of each? Only rows that are both would be counted"
                 return Question(text=text, phrase=both)
@@ -158,10 +157,10 @@ def things_without_rows(wish: AnsweredWish) -> Question | None:
     if not block.measures or block.dimensions or block.columns or block.pick is not None or block.inner is not None:
         return None
     for noun in wish.draft.nouns:
-        end = max(one.end for one in (noun.head, *noun.around))
+        end = noun.end
         joined = wish.word(end)
-        tables = tables_named([noun.head], WHOLE_NAME)
-        others = bool(tables) and wish.base.name not in tables and _is_plural(noun.head)
+        tables = noun.head.tables(WHOLE_NAME)
+        others = bool(tables) and wish.base.name not in tables and noun.head.is_plural
         if others and not noun.predicate and joined in {"with", "and", "plus", ","} and _begins(wish, noun):
             text = f"'{noun.text}': a row for each of them, or one number for all?"
             return Question(text=text, phrase=f"{noun.text} {joined}", choices=(f"{noun.text} and their",))
@@ -170,17 +169,13 @@ def things_without_rows(wish: AnsweredWish) -> Question | None:
 
 def _begins(wish: AnsweredWish, noun: Noun) -> bool:
     """Whether a noun is what a wish begins with."""
-    first = min(one.start for one in (noun.head, *noun.around))
+    first = noun.start
     return all(token.word in _OPENING | ARTICLES for token in wish.tokens[:first])
-
-
-def _is_plural(mention: Mention) -> bool:
-    return bool(mention.words) and singular(mention.words[-1]) != mention.words[-1]
 
 
 def things_or_deeds(wish: AnsweredWish) -> Question | None:
     """Different things that are counted, where each deed may be: "number of frames sold per shop"."""
-    if wish.block.inner is not None or {token.word for token in wish.tokens} & _ONCE:
+    if wish.block.inner is not None or set(wish.words) & _ONCE:
         return None
     deeds = {one.head.start: one.head for one in wish.draft.nouns if one.predicate and is_participle(one.head)}
     counted = _things_counted(wish)
@@ -189,7 +184,7 @@ def things_or_deeds(wish: AnsweredWish) -> Question | None:
         deed = deeds.get(noun.head.end) if noun is not None else None
         if noun is None or deed is None or names_people(noun.head.words[-1]):
             continue  # "customers shopped": who did it is counted once
-        if counted & tables_named([noun.head], WHOLE_NAME):
+        if counted & noun.head.tables(WHOLE_NAME):
             rows = wish.base.name.split(".")[1].replace("_", " ")
             text = f"'{noun.text} {deed.text}': different {noun.text}, or all {rows}?"
             return Question(text=text, phrase=noun.text, choices=(f"different {noun.text}", rows))
@@ -201,7 +196,7 @@ def _things_counted(wish: AnsweredWish) -> set[str]:
     counts = [one.of for one in wish.block.measures if one.function == "count distinct" and one.named is None]
     own = [of.column for of in counts if isinstance(of, ColumnRef) and not of.role]
     targets = {target[0] for name in own if (target := wish.base.column(name).references) is not None}
-    lexicon = wish.scope.lexicon
+    lexicon = wish.lexicon
     return {one for one in targets if not holds_people(lexicon.catalog.tables[one], lexicon)}
 
 
@@ -213,7 +208,7 @@ def long_or_far(wish: AnsweredWish) -> Question | None:
     """As in "the longest tour", where a row has a begin and an end, and a length in km as well."""
     said = next((token for token in wish.tokens if token.word in _LONG), None)
     units = [unit_of(token.word) for token in wish.tokens if token.kind == "word"]
-    if said is None or _LASTING & {token.word for token in wish.tokens}:
+    if said is None or _LASTING & set(wish.words):
         return None
     if any(one is not None and one.measures in {"time", "length"} for one in units):
         return None

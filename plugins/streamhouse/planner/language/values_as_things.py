@@ -12,7 +12,6 @@ from streamhouse.planner.language.tokens import Token, singular, stem
 from streamhouse.planner.language.words import SUPERLATIVES
 
 _OF_COUNTS = frozenset({"most", "least", "fewest", "top", "bottom", "best", "worst"})
-_DECIDING = frozenset({*SUPERLATIVES})
 _OPENING = frozenset({"list", "show", "give", "me", "us", "all", "the", "our", "which", "what", "find", "get", "any"})
 _ENDS = frozenset({"", ",", ".", "?", "!", "with", "by", "in", "of", "from", "at", "that", "who", "which", "per", "on"})
 
@@ -48,7 +47,7 @@ def _ranks(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> bool:
         return False
     named = lexicon.mention(tokens, at)
     behind = tokens[named.end : named.end + 4] if named is not None else ()
-    return bool(behind) and behind[0].word == "with" and any(token.word in _DECIDING for token in behind)
+    return bool(behind) and behind[0].word == "with" and any(token.word in SUPERLATIVES for token in behind)
 
 
 def _did(tokens: tuple[Token, ...], value: Mention, lexicon: Lexicon) -> bool:

@@ -4,7 +4,7 @@ from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon, Sense
 from streamhouse.planner.language.numbers import read_number
 from streamhouse.planner.language.tokens import Token
-from streamhouse.planner.language.words import PARTICIPLES
+from streamhouse.planner.language.words import is_past_form
 
 _RELATIVE = frozenset({"that", "which", "who"})
 _BEING = frozenset({"were", "was", "are", "is"})
@@ -48,7 +48,7 @@ def _bounded(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> tuple[Toke
 
 def _named(verb: Token, noun: Token, lexicon: Lexicon) -> bool:
     """Whether a participle and a noun are the name of one column or measure, and the participle alone is nothing."""
-    if {verb.kind, noun.kind} != {"word"} or not (verb.word.endswith("ed") or verb.word in PARTICIPLES):
+    if {verb.kind, noun.kind} != {"word"} or not is_past_form(verb.word):
         return False
     alone = lexicon.mention((verb,), 0)
     if alone is not None and alone.best >= WHOLE_NAME:

@@ -6,7 +6,7 @@ from streamhouse.planner.language.levels import ANY_FORM, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon, Mention
 from streamhouse.planner.language.named_sums import sums_of_money
 from streamhouse.planner.language.tokens import Token, stem
-from streamhouse.planner.language.words import PARTICIPLES, VERB_NOUNS
+from streamhouse.planner.language.words import VERB_NOUNS, is_past_form
 
 _BEING = frozenset({"was", "were", "is", "are", "has", "have", "did", "do", "does", "been"})
 _PRONOUNS = frozenset({"we", "they", "you"})
@@ -70,7 +70,7 @@ def _spent(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
             continue
         of = at + 3 + (words[at + 3] == "money")
         thing = lexicon.mention(tokens, of + 1, 1) if words[of : of + 1] and words[of] in {"on", "for"} else None
-        tables = {s.table for s in thing.of_kind("table") if s.quality >= WHOLE_NAME} if thing is not None else set()
+        tables = thing.tables(WHOLE_NAME) if thing is not None else set()
         found = {f"{name}.{one}" for name in tables for one in sums_of_money(lexicon.catalog.tables[name])}
         if len(found) == 1:
             first = at - (words[at - 1] in {"who", "that", "which"})
@@ -138,7 +138,7 @@ def _one(found: Mention, lexicon: Lexicon) -> str:
 
 
 def _is_participle(word: str) -> bool:
-    return word.endswith("ed") or word in PARTICIPLES
+    return is_past_form(word)
 
 
 def _said(old: Token, text: str) -> tuple[Token, ...]:

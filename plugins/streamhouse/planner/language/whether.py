@@ -53,7 +53,7 @@ def _flag(tokens: tuple[Token, ...], begin: int, lexicon: Lexicon) -> tuple[int,
 
 def groups_of_whether(wish: AnsweredWish) -> Question | None:
     """As in "by whether they came late", where no group of the answer says yes or no."""
-    words = [token.word for token in wish.tokens]
+    words = wish.words
     at = next((n for n in range(1, len(words)) if words[n] == "whether" and words[n - 1] in _BEFORE), 0)
     if not at:
         return None

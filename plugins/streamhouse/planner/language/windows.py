@@ -180,7 +180,7 @@ def _check_part(bench: Bench, figure: Figure, where: list[Filter]) -> None:
 
 
 def _restricts(bench: Bench, noun: Noun) -> bool:
-    return any(m.of_kind("value") and bench.places.values(m) for m in (noun.head, *noun.around)) and not (
+    return any(m.of_kind("value") and bench.places.values(m) for m in noun.mentions) and not (
         noun.head.of_kind("table", "measure", "column") and not noun.around
     )
 
@@ -220,7 +220,7 @@ def _counts_divided(bench: Bench, figure: Figure, to: Figure) -> str:
         noun = one.noun
         if not isinstance(noun, Noun):
             raise NotPlacedError(figure.phrase)
-        mentions = (noun.head, *noun.around)
+        mentions = noun.mentions
         valued = any(m.of_kind("value") and bench.places.values(m) for m in mentions)
         if not valued and not bench.places.is_base(noun.head):
             raise NotPlacedError(noun.text, f"they are no rows of {bench.base.name}")

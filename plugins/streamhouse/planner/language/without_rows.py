@@ -71,7 +71,7 @@ def _rows(tokens: tuple[Token, ...], thing: int, verb: int, lexicon: Lexicon) ->
     named, done = lexicon.mention(tokens, thing, 1), lexicon.mention(tokens, verb, 1)
     if named is None or done is None or tokens[verb].kind != "word":
         return ""
-    things = {sense.table for sense in named.of_kind("table") if sense.quality >= NEARLY_NAME}
+    things = named.tables(NEARLY_NAME)
     own = {sense.table for sense in done.senses if sense.quality >= ANY_FORM}
     if not things or own & things:
         return ""

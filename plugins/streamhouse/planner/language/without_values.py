@@ -28,7 +28,7 @@ def with_values_left_out(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[T
         if split is None:
             continue
         rows, state = split
-        tables = {one.table for one in rows.of_kind("table") if one.quality >= WHOLE_NAME}
+        tables = rows.tables(WHOLE_NAME)
         own = {one.table for one in state.of_kind("value") if one.quality >= WHOLE_NAME} & tables
         if own and own & _counted(tokens[:at], lexicon):
             first = tokens[rows.start]
@@ -42,7 +42,7 @@ def _of_things(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> bool:
     before = lexicon.mention(tokens, at - 1, 1) if tokens[at].word == "without" else None
     if before is None:
         return False
-    things = {one.table for one in before.of_kind("table") if one.quality >= WHOLE_NAME}
+    things = before.tables(WHOLE_NAME)
     return bool(things) and not things & _counted(tokens[:at], lexicon)
 
 

@@ -275,11 +275,18 @@ PARTICIPLES: Final = frozenset(
 )
 """Past participles that do not end in "ed"."""
 
-VERB_FORMS: Final = {
-    "give": ("gave", "given"), "take": ("took", "taken"), "make": ("made",), "write": ("wrote", "written"),
-    "send": ("sent",), "hold": ("held",), "bring": ("brought",), "begin": ("began", "begun"), "leave": ("left",),
-    "run": ("ran",), "come": ("came",), "go": ("went", "gone"), "get": ("got",),
+IRREGULAR_VERBS: Final = {
+    "give": ("gave", "given"), "take": ("took", "taken"), "make": ("made", "made"), "write": ("wrote", "written"),
+    "send": ("sent", "sent"), "hold": ("held", "held"), "bring": ("brought", "brought"), "begin": ("began", "begun"),
+    "leave": ("left", "left"), "run": ("ran", "run"), "come": ("came", "come"), "go": ("went", "gone"),
+    "get": ("got", "got"), "drive": ("drove", "driven"), "ride": ("rode", "ridden"), "fly": ("flew", "flown"),
+    "sell": ("sold", "sold"), "buy": ("bought", "bought"), "burn": ("burnt", "burnt"),
 }  # fmt: skip
+"""Verb → its past and its past participle."""
+
+VERB_FORMS: Final = {
+    verb: IRREGULAR_VERBS[verb] for verb in "give take make write send hold bring begin leave run come go get".split()
+}
 """Verb without much meaning → its irregular forms in the past."""
 
 VERB_NOUNS: Final = {
@@ -314,3 +321,25 @@ COMMON: Final = frozenset(
     believe wonder curious please quickly directly straight""".split()
 )
 """Ordinary English words of five letters or more, none of which is a slip of another word."""
+
+
+def is_past_form(word: str) -> bool:
+    """Whether a word is a past participle by its form.
+
+    Example:
+        >>> is_past_form("sold"), is_past_form("opened"), is_past_form("sale")
+        (True, True, False)
+    """
+    return word.endswith("ed") or word in PARTICIPLES
+
+
+def past_participle(verb: str) -> str:
+    """The past participle of a verb.
+
+    Example:
+        >>> past_participle("drive"), past_participle("use"), past_participle("open")
+        ('driven', 'used', 'opened')
+    """
+    if verb in IRREGULAR_VERBS:
+        return IRREGULAR_VERBS[verb][1]
+    return f"{verb}d" if verb.endswith("e") else f"{verb}ed"
