@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from pymysql.cursors import Cursor
 
 _SILENT_S = 20.0
-_PLACE = re.compile(rb'"file":"[^"]+","pos":\d+,"row":\d+,')
+_PLACE = re.compile(rb'"file":"[^"]+","pos":\d+,(?="row":\d+,)')
+"""Without `row`: of a statement it is that of the event before it, and 0 when the engine begins with the statement."""
 _NO_ROWS = ("Format_desc", "Gtid_list", "Previous_gtids", "Binlog_checkpoint", "Start_encryption", "Stop", "Rotate")
 """Types of events that no transaction has."""
 _STATEMENT = (["Gtid", "Query"], ["Anonymous_Gtid", "Query"])
@@ -133,7 +134,7 @@ class CapturedBinlog:
 
     @property
     def place(self) -> re.Pattern[bytes]:
-        """Where in the binlog an event's statement is, and which of its rows it is."""
+        """Where in the binlog the rows of an event are, or its statement; all rows of one statement share it."""
         return _PLACE
 
     @contextmanager

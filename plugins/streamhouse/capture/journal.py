@@ -110,11 +110,12 @@ def written_from(folder: Path, pattern: re.Pattern[bytes], place: bytes) -> list
     while there and place not in there[-1].read_bytes():
         later.append(there.pop())
     found: list[bytes] = []
-    for file in reversed(there):  # events of one statement have one place, and may be in two segments
+    for file in reversed(there):  # events of one statement have one place, and may be in several segments
         places = _places(file, pattern)
-        if place not in places:
+        if place in places:
+            found = [*places[places.index(place) :], *found]
+        elif places:  # a segment without any is of a start that wrote nothing
             break
-        found = [*places[places.index(place) :], *found]
     return [*found, *(one for file in reversed(later) for one in _places(file, pattern))] if found else []
 
 

@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Collection, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -331,15 +332,18 @@ class EpochRun:
             frame = parts.frames.last_of_each_key(frame, table.primary_key)
         read_back = parts.needs[table.name].read_back
         delta = self._spread_delta(table.name, frame, None)
-        if not read_back:
-            self._deltas[step.id].set_result(delta)
-        self._noted.result()
-        reach("during_write", table.name)
-        parts.lease.check()
-        store, context = parts.store(table), self._context(step, table)
-        written = spread_write(delta.frame(), table, parts.places, store, context, parts.lease.stands)
-        reach("between_writes", table.name)
-        self._wrote(table, written.end, written.rows)
+        with ExitStack() as block:
+            if read_back:  # the steps that follow get other rows
+                block.callback(delta.release)
+            else:
+                self._deltas[step.id].set_result(delta)
+            self._noted.result()
+            reach("during_write", table.name)
+            parts.lease.check()
+            store, context = parts.store(table), self._context(step, table)
+            written = spread_write(delta.frame(), table, parts.places, store, context, parts.lease.stands)
+            reach("between_writes", table.name)
+            self._wrote(table, written.end, written.rows)
         if read_back:
             self._deltas[step.id].set_result(self._read_back(table, written.end))
 

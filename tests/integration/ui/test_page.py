@@ -125,6 +125,22 @@ def test_search_closes_when_one_navigates(open_page):
         page.wait_for_selector("dialog", state="detached")
 
 
+NAVIGATES_AS_SOON_AS_A_DIALOG_IS_OPEN = """place => new MutationObserver((_, observer) => {
+    if (!document.querySelector("dialog[open]")) return;
+    observer.disconnect();
+    location.hash = place;
+}).observe(document.body, { attributes: true, childList: true, subtree: true })"""
+
+
+def test_a_dialog_closes_when_one_navigates_before_it_is_painted(open_page):
+    page = open_page("#/flows")
+    for key, place, heading in (("/", "#/query", "Query"), ("?", "#/changes", "Changes")):
+        page.evaluate(NAVIGATES_AS_SOON_AS_A_DIALOG_IS_OPEN, place)
+        page.keyboard.press(key)
+        page.wait_for_selector(f"main h1:text-is('{heading}')")
+        page.wait_for_selector("dialog", state="detached")
+
+
 def test_the_shortcuts_of_the_last_session_are_shown(open_page, shop, streamhouse):
     told = streamhouse("status", cwd=shop)["shortcuts"]
     shown = open_page().locator(".shortcuts")

@@ -1,6 +1,7 @@
 """What a database sends again after a restart is dropped, and nothing else."""
 
 import json
+from itertools import dropwhile
 from typing import NamedTuple
 
 import pytest
@@ -12,7 +13,7 @@ from streamhouse.capture.journal import cut_torn, has_begun, new_group, next_seg
 from streamhouse.capture.postgres import CapturedPostgres
 from streamhouse.capture.repeats import Repeats, place_of
 from streamhouse.errors import CaptureFailedError
-from streamhouse.ingest.journal import Group
+from streamhouse.ingest.journal import Group, segments
 from streamhouse.model.connection import Connection
 
 
@@ -40,7 +41,35 @@ def test_the_place_is_that_of_the_source_and_not_of_a_row_that_has_such_columns(
     of_binlog = (
         b'{"after":{"file":"a","pos":1,"row":2},"source":{"file":"bin.000002","pos":70,"row":1,"thread":9},"op":"c"}'
     )
-    assert place_of(of_binlog, BINLOG) == b'"file":"bin.000002","pos":70,"row":1,'
+    assert place_of(of_binlog, BINLOG) == b'"file":"bin.000002","pos":70,'
+
+
+def binlog_event(pos, row, **more):
+    source = {"db": "shop", "table": "t", "file": "bin.000002", "pos": pos, "row": row, "thread": 9}
+    return json.dumps({"source": source, **more}, separators=(",", ":")).encode()
+
+
+@pytest.mark.parametrize("more", [{"op": "t"}, {"databaseName": "shop", "ddl": "ALTER TABLE t ADD COLUMN x int"}])
+def test_a_statement_is_recognized_whatever_row_it_has(tmp_path, more):
+    """MariaDB's engine gives it the row of the event before it, and 0 when it begins with the statement."""
+    update = [binlog_event(50, row, op="u") for row in range(3)]
+    next_segment(tmp_path).write_bytes(b"\n".join([*update, binlog_event(70, 2, **more), binlog_event(90, 0, op="c")]))
+    repeats = Repeats(BINLOG, lambda place: written_from(tmp_path, BINLOG, place))
+    again = [binlog_event(70, 0, **more), binlog_event(90, 0, op="c"), binlog_event(99, 0, op="c")]
+    assert [repeats.has(one) for one in again] == [True, True, False]
+
+
+@given(st.integers(0, 4), st.integers(0, 4), st.integers(0, 2))
+def test_rows_of_one_statement_are_each_written_once(tmp_path_factory, first, second, empty):
+    """The process died in the middle of them, and again in the middle of the repetition."""
+    folder = tmp_path_factory.mktemp("group")
+    sent = [binlog_event(50, row, op="u") for row in range(5)]
+    for end in (first, second, 5):
+        new = dropwhile(Repeats(BINLOG, lambda place: written_from(folder, BINLOG, place)).has, sent[:end])
+        next_segment(folder).write_bytes(b"".join(one + b"\n" for one in new))
+        for _ in range(empty):  # a start that wrote nothing
+            next_segment(folder)
+    assert [line for file in segments(folder) for line in file.read_bytes().splitlines()] == sent
 
 
 @st.composite

@@ -2,14 +2,17 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
 from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
 
+from streamhouse.engine import epoch as epoch_module
 from streamhouse.engine.epoch import EpochRun, SegmentParts
 from streamhouse.engine.expectations import Judged
 from streamhouse.engine.needs import needs_of
+from streamhouse.engine.spread import SpreadWritten
 from streamhouse.engine.vector import Vector
 from streamhouse.errors import EngineError, EpochFailedError, LeaseExpiredError
 from streamhouse.model.types import Tier
@@ -33,6 +36,12 @@ ACTIONS = {
         "SELECT shop, SUM(cents) AS cents FROM items GROUP BY shop",
         "output: {primary_key: [shop]}\n",
     ),
+    "highest": (
+        "customize",
+        "totals: {shop: bigint, cents: bigint}",
+        "SELECT shop, MAX(cents) AS cents FROM totals GROUP BY shop",
+        "output: {primary_key: [shop]}\n",
+    ),
 }
 FLOW = """\
 flow: items
@@ -47,10 +56,14 @@ steps:
 
 @pytest.fixture
 def plan(tmp_path):
+    return planned(tmp_path, FLOW)
+
+
+def planned(tmp_path, flow):
     (tmp_path / "data").mkdir()
     (tmp_path / "flows").mkdir()
     (tmp_path / "actions").mkdir()
-    (tmp_path / "flows" / "items.yaml").write_text(FLOW)
+    (tmp_path / "flows" / "items.yaml").write_text(flow)
     for name, (kind, inputs, sql, output) in ACTIONS.items():
         text = f"/* ---\naction: {name}\nstep: {kind}\ninputs:\n  {inputs}\n{output}--- */\n{sql}\n"
         (tmp_path / "actions" / f"{name}.sql").write_text(text)
@@ -101,11 +114,14 @@ def held_lease():
     pass
 
 
-def epoch(plan, given, check=held_lease):
+@contextmanager
+def running(plan, frames, store, check=held_lease, rows_between=1):
+    """An epoch that has not begun."""
     [segment] = plan.segments
     rows = pa.Table.from_pylist([{"id": 1, "shop": 7, "cents": 5}], arrow_schema(plan.sources[0].columns))
-    source = SimpleNamespace(rows_between=lambda start, end: 1, changes=lambda start, end, names: Changes(rows))
-    frames, store = Frames(given), Store()
+    source = SimpleNamespace(
+        rows_between=lambda start, end: rows_between, changes=lambda start, end, names: Changes(rows)
+    )
     held = SimpleNamespace(extending=lambda name: lambda rows: rows)
     with ThreadPoolExecutor(8) as pool:
         parts = SegmentParts(
@@ -116,12 +132,18 @@ def epoch(plan, given, check=held_lease):
             {Tier.HOT: store},
             frames,
             held,
-            None,
+            SimpleNamespace(root=None),
             pool,
-            SimpleNamespace(check=check),
+            SimpleNamespace(check=check, stands=lambda: True),
         )
+        parts.frames.spark = None
         end = Vector(1, {"lines": {"row": 1}})
-        run = EpochRun(parts, 0, Vector(), end, {name: {} for name in segment.tables}, replay=False)
+        yield EpochRun(parts, 0, Vector(), end, {name: {} for name in segment.tables}, replay=False)
+
+
+def epoch(plan, given, check=held_lease):
+    frames, store = Frames(given), Store()
+    with running(plan, frames, store, check) as run:
         try:
             return frames, store, run.all()
         except EngineError as error:
@@ -172,6 +194,54 @@ def test_rows_made_of_no_rows_are_not_written(plan):
     _, store, outcome = epoch(plan, {"dwd.items": list, "dws.totals": lambda: [{"shop": 7, "cents": 0}]})
     assert list(store.written) == ["ods.items"]
     assert outcome.rows == {"ods.items": 1}
+
+
+class KeptRows:
+    """In place of a DataFrame."""
+
+    def __init__(self, name, kept):
+        self.name, self.kept = name, kept
+
+    def persist(self):
+        self.kept.append(self.name)
+        return self
+
+    def unpersist(self):
+        if self.name in self.kept:
+            self.kept.remove(self.name)
+
+
+class SpreadFrames(Frames):
+    def __init__(self, kept):
+        super().__init__({})
+        self.kept = kept
+
+    def valid_rows(self, step, frame):
+        return KeptRows(step.id, self.kept)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_spark_forgets_the_rows_of_an_epoch(tmp_path, monkeypatch, fails):
+    """Also those of a table that merges: the steps that read it get rows of the store in their place."""
+    kept, seen = [], []
+
+    def write(frame, table, *_):
+        seen.append((table.name, frame.name in kept))
+        if fails and table.name == "dws.totals":
+            raise EngineError("a task failed")
+        return SpreadWritten(2, {"0": 2})
+
+    monkeypatch.setattr(epoch_module, "spread_changes", lambda *_: KeptRows("lines", kept))
+    monkeypatch.setattr(epoch_module, "spread_write", write)
+    read = "  - {use: highest, reads: {totals: dws.totals}, writes: ads.highest}\nlocal_epoch_rows: 1\n"
+    plan = planned(tmp_path, FLOW + read)
+    store = SimpleNamespace(read_changes=lambda *_: Changes(pa.table({"shop": []})))
+    with running(plan, SpreadFrames(kept), store, rows_between=2) as run:
+        with pytest.raises(EngineError) if fails else nullcontext():
+            run.all()
+        run.release()
+    assert ("dws.totals", True) in seen
+    assert kept == []
 
 
 def test_nothing_is_written_once_the_lease_ran_out(plan):

@@ -14,6 +14,8 @@ PINNED = json.loads((VENDOR / "versions.json").read_text())
 OWN = sorted(
     path for path in STATIC.rglob("*") if path.suffix in {".js", ".css", ".html"} and VENDOR not in path.parents
 )
+_OF_NO_PERSON = {"visibilitychange"}
+"""What a page does then, it does anyway when it begins."""
 _NAMESPACE = "http://www.w3.org/2000/svg"
 
 
@@ -42,6 +44,16 @@ def test_nothing_comes_from_elsewhere(path):
 def test_every_import_is_a_file(path):
     for found in re.findall(r"""(?:from|import)\s*\(?\s*["']([^"']+)["']""", path.read_text()):
         assert (path.parent / found).is_file(), found
+
+
+@pytest.mark.parametrize("path", [p for p in OWN if p.suffix == ".js"], ids=lambda path: str(path.relative_to(STATIC)))
+def test_the_page_listens_to_people_before_they_see_it(path):
+    """`useEffect` runs after the page is painted: a key or a navigation before it would be lost."""
+    text = path.read_text()
+    for found in re.finditer(r"""addEventListener\(\s*["'](\w+)""", text):
+        effects = re.findall(r"\buse(?:Layout)?Effect\(", text[: found.start()])
+        if found[1] not in _OF_NO_PERSON:
+            assert effects[-1:] in ([], ["useLayoutEffect("]), found[0]
 
 
 def test_the_page_loads_no_engine():

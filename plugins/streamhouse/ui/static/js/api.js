@@ -1,5 +1,5 @@
 // The JSON of the server: what was read last is shown at once and read again behind it.
-import { useCallback, useEffect, useRef, useState } from "./html.js";
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "./html.js";
 
 const held = new Map(); // path -> {text, data}
 const listeners = new Set();
@@ -50,7 +50,7 @@ function reached(now) {
 
 export function useReachable() {
   const [now, set] = useState(reachable);
-  useEffect(() => {
+  useLayoutEffect(() => { // before an answer can come
     listeners.add(set);
     return () => listeners.delete(set);
   }, []);

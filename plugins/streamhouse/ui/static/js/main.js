@@ -1,6 +1,6 @@
 // The shell: navigation, keys, search, theme; and which page is shown.
 import { useData, useReachable } from "./api.js";
-import { Fragment, html, render, useEffect, useRef, useState } from "./html.js";
+import { Fragment, html, render, useEffect, useLayoutEffect, useRef, useState } from "./html.js";
 import { Help, Palette } from "./palette.js";
 import { Toasts, Trouble } from "./parts.js";
 import { Flows } from "./pages/flows.js";
@@ -102,7 +102,7 @@ function Shell() {
 const Sun = () => html`<svg viewBox="0 0 24 24" width="16" height="16" aria-hidden="true"><circle cx="12" cy="12" r="9" fill="none" stroke="currentColor" stroke-width="2" /><path d="M12 3a9 9 0 0 1 0 18z" fill="currentColor" /></svg>`;
 
 function useKeys(setOpen) {
-  useEffect(() => {
+  useLayoutEffect(() => { // before the page is seen: no key comes first
     let after = "";
     let timer;
     const pressed = (event) => {

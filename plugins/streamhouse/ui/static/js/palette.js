@@ -5,7 +5,7 @@ import { go } from "./route.js";
 
 function Dialog({ label, onClose, children }) {
   const dialog = useRef(null);
-  useEffect(() => { // who navigates, also by Back, wants to see the page
+  useLayoutEffect(() => { // who navigates, also by Back, wants to see the page; before the dialog is seen
     addEventListener("hashchange", onClose);
     return () => removeEventListener("hashchange", onClose);
   }, []);

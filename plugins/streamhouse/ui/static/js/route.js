@@ -1,5 +1,5 @@
 // Where we are: `#/flows/retail?table=dwd.sales`. Links are ordinary links, so back, reload and new tabs work.
-import { useEffect, useState } from "./html.js";
+import { useLayoutEffect, useState } from "./html.js";
 
 export function parse(hash = location.hash) {
   const [path, search = ""] = hash.replace(/^#\/?/, "").split("?");
@@ -23,7 +23,7 @@ export function go(parts, query = {}, { replace = false } = {}) {
 
 export function useRoute() {
   const [route, set] = useState(parse);
-  useEffect(() => {
+  useLayoutEffect(() => { // before the page is seen: no click comes first
     const changed = () => set(parse());
     addEventListener("hashchange", changed);
     return () => removeEventListener("hashchange", changed);
