@@ -181,6 +181,47 @@ def test_a_question_is_answered_in_airflow_or_by_command_and_both_know(airflow, 
     action.write_text(before)
 
 
+def test_a_proposal_of_ask_is_shown_to_who_decides_and_is_built_after_the_answer(airflow, project):
+    def command(*words):
+        done = subprocess.run([ENGINE, *words, "--json", "--project", project.root], capture_output=True, text=True)
+        assert done.returncode == 0, (done.stdout, done.stderr)
+        return json.loads(done.stdout)
+
+    proposal = command("ask", "revenue per product and week", "--no-examples")
+    # The proposal alone only adds a table, which nobody is asked about.
+    edit(project, "SUM(quantity) + 0 * COUNT(*) AS pieces")
+    command("proposals", proposal["id"], "--write", "--no-trial")
+
+    def question():
+        for task in airflow.tasks("flow_approval"):
+            place = f"dags/flow_approval/dagRuns/{task['dag_run_id']}/taskInstances/decide/-1/hitlDetails"
+            if task["state"] == "deferred" and proposal["id"] in airflow.get(place)["body"]:
+                return place, airflow.get(place)["body"]
+        return None
+
+    place, body = eventually(question, "a person is asked about the edit and the proposal", told=airflow.unfinished)
+    shown = [
+        "wish: revenue per product and week",
+        proposal["sentence"],
+        *proposal["assumptions"],
+        "the first run reads: ",
+        f"tiers of {proposal['table']}: ",
+        *(f"{one['path']}: " for one in proposal["files"]),
+        *proposal["sql"].splitlines(),
+        f"streamhouse proposals {proposal['id']}",
+    ]
+    assert [part for part in shown if part not in body] == []
+    airflow.send("PATCH", place, {"chosen_options": ["Approve"], "params_input": {"reason": "as planned"}})
+
+    def rows():
+        sql = f"SELECT COUNT(*) AS n FROM {proposal['table']}"
+        words = [ENGINE, "query", sql, "--json", "--project", project.root]
+        done = subprocess.run(words, capture_output=True, text=True)
+        return json.loads(done.stdout)["rows"][0]["n"] if done.returncode == 0 else None
+
+    eventually(rows, "the table of the proposal has rows", told=lambda: command("changes"))
+
+
 def test_a_task_that_a_person_fails_stops_the_flow_and_the_next_run_takes_it_up(airflow, project):
     eventually(lambda: stream(airflow)["state"] == "deferred", "the task waits")
     task = stream(airflow)
