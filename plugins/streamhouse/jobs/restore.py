@@ -9,7 +9,7 @@ from streamhouse.change.building import drop_version
 from streamhouse.engine.lease import LeaseGuard, leased
 from streamhouse.engine.loss import LossVerdict
 from streamhouse.errors import StateConflictError
-from streamhouse.jobs.copies import LostCopy, fill_copy, lost_copies
+from streamhouse.jobs.copies import LostCopy, drop_copy, fill_copy, keep_copies, lost_copies
 from streamhouse.jobs.positions import FlowPositions, PositionSearch
 from streamhouse.jobs.recompute import FlowRestore, Recompute
 from streamhouse.jobs.refill import FlowRecords, Refill, forget_pins, go_on_at
@@ -286,9 +286,14 @@ def _act(
     copies = {one.plan.flow: _copies_beside(open_, one) for one in flows}
     lost_first = {table for one in flows for seen in one.found.seen.values() for table in seen.lost}
     for name, lost in copies.items():  # what is computed is read from them, too
-        for copy in (one for one in lost if one.table.name not in lost_first):
-            done[name].lost.extend(fill_copy(open_, name, copy))
+        for copy in lost:
+            if copy.table.name not in lost_first:
+                done[name].lost.extend(fill_copy(open_, name, copy))
+            elif not copy.is_older:
+                drop_copy(open_, copy)
     if from_sources:
+        for one in flows:
+            keep_copies(open_, one.plan)
         recompute.run(ends)
         ends |= recompute.ends
         recompute.begin_behind()
