@@ -1,13 +1,16 @@
 """A copy in a lake that was put back from a copy, after the flow had run on without it: it has rows of other epochs."""
 
+import subprocess
 from contextlib import contextmanager
 
 import pytest
 
 from streamhouse.errors import StreamhouseError, TableLostError
+from streamhouse.project.project import Project
+from streamhouse.project.settings import Settings
 from streamhouse.runtime.lost_tables import LossKind
 from tests.drills import ORDERS, drill
-from tests.gate.levels import deep
+from tests.gate.levels import deep, soak
 
 pytestmark = [pytest.mark.spark, deep("two histories of a project are run, and a copy of one is put into the other")]
 
@@ -25,6 +28,9 @@ tables:
 """
 }
 OTHER_FILE = 7  # that the second history reads in place of the later files of the first
+
+
+HOT_FLOWS = {name: yaml.replace("{warm: 30d, cold", "{hot: 7d, cold") for name, yaml in FLOWS.items()}
 
 
 def one_epoch(d):
@@ -69,7 +75,7 @@ def histories(tmp_path_factory, spark):
         yield d
 
 
-@pytest.mark.parametrize("image", ["now", "far"])
+@pytest.mark.parametrize("image", ["now", pytest.param("far", marks=soak)])
 def test_a_copy_of_another_history_is_named_and_comes_back(histories, image):
     d = histories
     with put_together(d, {"cold": image}):
@@ -90,6 +96,7 @@ def test_a_copy_of_another_history_is_named_and_comes_back(histories, image):
         assert d.differences() == {}
 
 
+@soak
 def test_a_first_tier_that_is_gone_beside_a_copy_of_another_history(histories):
     """No row of such a copy stays."""
     d = histories
@@ -101,6 +108,7 @@ def test_a_first_tier_that_is_gone_beside_a_copy_of_another_history(histories):
         assert d.differences() == {}
 
 
+@soak
 def test_copies_stay_where_the_state_store_is_the_one_of_another_history(histories):
     """The first tiers have other epochs than the state store as well: their copies may have the only rows."""
     d = histories
@@ -110,5 +118,40 @@ def test_copies_stay_where_the_state_store_is_the_one_of_another_history(histori
             d.restore()
         [done] = d.restore(from_sources=True)
         assert not [text for text in done.did if "filled again" in text]
+        one_epoch(d)
+        assert d.differences() == {}
+
+
+@soak
+@pytest.mark.services
+def test_a_hot_table_that_is_lost_beside_a_copy_of_another_history(tmp_path, spark):
+    """No row of the copy is taken, and none is removed, until a person has moved it away."""
+    with drill(tmp_path / "project", spark, HOT_FLOWS) as d:
+        d.lose_cold()
+        cold = {"warehouse": str(d._cold)}
+        d.project = Project(d.root, Settings.model_validate({"auto_apply": "all", "cold": cold}))
+        for image in ("old", "now"):
+            d.begin()
+            one_epoch(d)
+            d.end()
+            d.save(image)
+        (d.root / "data" / "0001.csv").unlink()
+        d.compose({}, "old")
+        d.files = OTHER_FILE
+        d.begin()
+        one_epoch(d)
+        d.end()
+        d.save("branch")
+        d.compose({"cold": "now", "hot": None}, "branch")
+        d.begin()
+        for _ in HOT_FLOWS["f"].partition("steps:")[2].partition("tables:")[0].strip().splitlines():
+            with pytest.raises(
+                StreamhouseError, match="its hot table is lost, and its copy in the cold tier"
+            ) as refused:
+                d.restore(from_sources=True)
+            moved, typed = refused.value.hint.removeprefix("bring the right copy back; without one: ").split("; ")
+            assert typed == "streamhouse restore f --from-sources"
+            subprocess.run(moved, shell=True, check=True)
+        d.restore(from_sources=True)
         one_epoch(d)
         assert d.differences() == {}

@@ -1,4 +1,7 @@
-"""A flow is restored while the plan of another one, with which it shares no table, cannot be read."""
+"""A flow is restored while the plan of another one, with which it shares no table, cannot be read.
+
+`tests/unit/jobs/test_restore_beside.py` asks the rule.
+"""
 
 import shutil
 import sqlite3
@@ -10,10 +13,10 @@ from streamhouse.errors import StateConflictError
 from streamhouse.jobs.restore import restore_together
 from streamhouse.project.desired import desired
 from tests.drills import WARM_FLOWS, drill
-from tests.gate.levels import deep
+from tests.gate.levels import soak
 from tests.two_flows import spoil_plan
 
-pytestmark = [pytest.mark.spark, deep("tests/unit/jobs/test_restore_beside.py asks the rule")]
+pytestmark = pytest.mark.spark
 
 [FLOW] = WARM_FLOWS.values()
 FLOWS = {"f": FLOW, "h": FLOW.replace("flow: f", "flow: h").replace("ods.one", "ods.own").replace("dwd.two", "dwd.own")}
@@ -24,6 +27,7 @@ def database(d):
     return closing(sqlite3.connect(d.folder / "state.db"))
 
 
+@soak
 def test_a_lost_table_comes_back_beside_a_plan_that_cannot_be_read(tmp_path, spark):
     with drill(tmp_path / "project", spark, FLOWS) as d:
         d.begin()

@@ -17,6 +17,7 @@ from streamhouse.stores.mark import again
 
 _AWAY = "bring the file back from a copy; without one, move the table away and fill it again: {0}; {1}"
 _ODD = "see what Spark says of it: streamhouse query 'SELECT count(*) FROM {0}' --engine spark"
+_ODD_TOO = "{0}; if Spark cannot read it either, {1}"
 
 
 @dataclass(frozen=True)
@@ -65,12 +66,14 @@ class UnreadableTable:
             is_first: Whether this is the first tier of the table, and no copy.
         """
         links = serving(project, self.tier)
-        if links is None or type(self.error) is not StoreError:
+        is_odd = isinstance(self.error, UnknownFormError)
+        if links is None or not (is_odd or type(self.error) is StoreError):
             return self.hint
         away = project.state_dir / f"{self.table}.{self.tier}.damaged"
         moved = shlex.join(["mv", str(links.place(self.table)), str(away)])
         option = " --from-sources" if is_first else ""
-        return _AWAY.format(moved, f"streamhouse restore {flow}{option}")
+        away_hint = _AWAY.format(moved, f"streamhouse restore {flow}{option}")
+        return _ODD_TOO.format(self.hint, away_hint) if is_odd else away_hint
 
 
 def says_nothing(error: StoreError | StateConflictError | NeedsSparkError) -> bool:

@@ -183,7 +183,10 @@ def test_a_table_whose_checksums_are_damaged_too_counts_as_missing(project):
     with damaged(place / "v1.metadata.json", "emptied"), damaged(place / ".v1.metadata.json.crc", "emptied"):
         found = looked(project)
     assert told(found) == [("g", LossKind.UNREADABLE, Tier.COLD, "ods.cold")]
-    assert "--engine spark" in found.lost[0].hint
+    seen, _, moved = found.lost[0].hint.partition("; if Spark cannot read it either, ")
+    assert seen.endswith("--engine spark")
+    assert f"mv {place.parent} " in moved
+    assert moved.endswith("streamhouse restore g --from-sources")
 
 
 def test_a_store_that_does_not_answer_is_not_looked_at(project, monkeypatch):
