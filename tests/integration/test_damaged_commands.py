@@ -1,8 +1,8 @@
 """A damaged file of each kind in a project at rest: a command gives what it gave before, or an error with a code.
 
 The first test damages a file, asks every command that only reads, and puts the file back. The second lets commands that
-write go on from the damage: after them every table equals the batch, or a command named what is wrong. The third does
-what the hint of a damaged table says.
+write go on from the damage: after them every table equals the batch, or a command named what is wrong. The others do
+what the hint of a damaged table says, also where files are gone: then every table equals the batch.
 """
 
 import re
@@ -241,3 +241,56 @@ def test_a_damaged_table_comes_back_when_its_folder_is_moved_away(project, place
     finally:
         d.end()
     assert losses(d) == []
+
+
+def newest_of(files):
+    return max(files, key=lambda file: int(re.search(r"\d+", file.name)[0]), default=None)
+
+
+GONE = {
+    "the newest snapshot of a first tier, warm": ("ods.one", Tier.WARM, "snapshot/snapshot-*", None),
+    "that snapshot and the hint of it": ("ods.one", Tier.WARM, "snapshot/snapshot-*", "snapshot/LATEST"),
+    "all snapshots of a first tier, warm": ("ods.one", Tier.WARM, None, "snapshot/*"),
+    "the first schema of a first tier, warm": ("ods.one", Tier.WARM, None, "schema/schema-0"),
+    "the newest metadata of a first tier, cold": ("dws.three", Tier.COLD, "metadata/v*.metadata.json", None),
+    "all metadata of a first tier, cold": ("dws.three", Tier.COLD, None, "metadata/*"),
+    "what the metadata and their checksums say": ("dws.three", Tier.COLD, None, "metadata/*metadata.json*"),
+    "the newest metadata of a copy": ("dwd.five", Tier.COLD, "metadata/v*.metadata.json", None),
+    "all metadata of a copy": ("dwd.five", Tier.COLD, None, "metadata/*"),
+}
+"""What is gone → table, tier, files of its folder of which the newest is gone, and files that are all gone."""
+_MOVED = re.compile(r"mv \S+ \S+")
+_TYPED = re.compile(r"streamhouse restore f(?: --from-sources)?")
+
+
+@pytest.mark.parametrize("what", [next(iter(GONE)), *(pytest.param(what, marks=soak) for what in [*GONE][1:])])
+def test_a_table_whose_files_are_gone_comes_back_by_the_commands_that_are_named(project, what):
+    d, (table, tier, newest, every) = composed(project), GONE[what]
+    layer, name = table.split(".")
+    folder = d.folder / "warm" / f"{layer}.db" / name if tier is Tier.WARM else d._cold / layer / name
+    for file in [*([newest_of(folder.glob(newest))] if newest else []), *(folder.glob(every) if every else [])]:
+        file.write_bytes(b"")
+        if "say" not in what:
+            file.unlink()
+    [lost] = losses(d)
+    assert (lost.tier, lost.tables) == (tier, (table,))
+    d.begin()
+    try:
+        assert CODE.search(str(refused(d.tier if table == "dwd.five" else d.run))), "nothing goes on from an older one"
+        for move in _MOVED.findall(lost.hint):
+            subprocess.run(move, shell=True, check=True)
+        typed = _TYPED.findall(lost.hint)[0]
+        d.restore(from_sources="--from-sources" in typed)
+        d.add()
+        d.run()
+        d.tier()
+        assert d.differences() == {}
+    finally:
+        d.end()
+    assert losses(d) == []
+
+
+def refused(do):
+    with pytest.raises(StreamhouseError) as error:
+        do()
+    return error.value

@@ -17,7 +17,7 @@ from streamhouse.capture.process import capture_log, connection_of, database_of
 from streamhouse.capture.shorten import Hold
 from streamhouse.capture.upkeep import holds_of
 from streamhouse.capture.wanted import WantedTable, note, noted, wanted_of
-from streamhouse.errors import CaptureFailedError, StreamhouseError
+from streamhouse.errors import CaptureFailedError, StateConflictError, StreamhouseError
 from streamhouse.ingest.journal import groups, journal_folder, segments
 from streamhouse.model.plan import FlowPlan
 from streamhouse.project.check import load_registry
@@ -25,6 +25,7 @@ from streamhouse.project.project import Project
 from streamhouse.runtime.command import own_command
 from streamhouse.runtime.owner import is_alive, this_owner
 from streamhouse.services.process import Process, spawn
+from streamhouse.state.plans import Unreadable
 from streamhouse.state.runners import CAPTURE, Life, RunnerRecord
 
 _LOOK_S = 0.3
@@ -150,10 +151,11 @@ def _status(project: Project, name: str) -> CaptureStatus:
     state = project.existing_state()
     record = None
     holds: tuple[Hold, ...] = ()
+    unreadable: Unreadable = {}
     if state is not None:
         with state:
             record = state.runners.runner(f"{CAPTURE}{name}", alive=is_alive)
-            holds = holds_of(project, name, state)
+            holds = holds_of(project, name, state, unreadable)
     lives = record is not None and record.life.takes_up
     slots: dict[str, Slot | None] = {}
     warnings: list[str | None] = []
@@ -179,7 +181,14 @@ def _status(project: Project, name: str) -> CaptureStatus:
         slots=slots,
         away=away,
         remedy=remedy,
-        warnings=tuple(warning for warning in warnings if warning is not None),
+        warnings=tuple(warning for warning in [*warnings, *map(_not_known, unreadable.items())] if warning is not None),
+    )
+
+
+def _not_known(one: tuple[str, StateConflictError]) -> str:
+    flow, error = one
+    return f"what flow {flow} has yet to read is not known; {error.message}" + (
+        f" ({error.hint})" if error.hint else ""
     )
 
 

@@ -4,10 +4,12 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from streamhouse.capture.wanted import wanted_of
+from streamhouse.errors import StateConflictError
 from streamhouse.ingest.truncations import Truncations
 from streamhouse.model.plan import FlowPlan, PlannedSource
 from streamhouse.model.types import Position
 from streamhouse.state.flow_state import see
+from streamhouse.state.plans import Unreadable
 from streamhouse.state.records import Change, EpochRecord, Owner
 from streamhouse.state.store import StateStore
 
@@ -36,7 +38,11 @@ Sources = Callable[[FlowPlan], Mapping[str, tuple[PlannedSource, str]]]
 
 
 def readers_of(
-    state: StateStore, connection: str, flows: Collection[str] | None, alive: Callable[[Owner], bool]
+    state: StateStore,
+    connection: str,
+    flows: Collection[str] | None,
+    alive: Callable[[Owner], bool],
+    unreadable: Unreadable | None = None,
 ) -> list[JournalReader]:
     """All that read tables of a connection.
 
@@ -47,15 +53,24 @@ def readers_of(
         connection: Its name.
         flows: Those that have a file; None: nobody knows, so each one counts.
         alive: See `state.flow_state.see`.
+        unreadable: Gets flow → error of each that may read more, as its plan, or what was asked of it, cannot be read;
+            None: the first such error is raised.
+
+    Raises:
+        StateConflictError: a plan, or what was asked of a flow, cannot be read.
     """
-    return all_readers(state, lambda plan: _sources(plan, connection), flows, alive)
+    return all_readers(state, lambda plan: _sources(plan, connection), flows, alive, unreadable)
 
 
 def all_readers(
-    state: StateStore, sources: Sources, flows: Collection[str] | None, alive: Callable[[Owner], bool]
+    state: StateStore,
+    sources: Sources,
+    flows: Collection[str] | None,
+    alive: Callable[[Owner], bool],
+    unreadable: Unreadable | None = None,
 ) -> list[JournalReader]:
-    """All that read some journals; `flows` and `alive` as of `readers_of`."""
-    plans = {flow: plan for flow, (_, plan) in state.plans().items()}
+    """All that read some journals; the other arguments and errors as of `readers_of`."""
+    plans = {flow: plan for flow, (_, plan) in state.plans(unreadable).items()}
     reading = {flow: plan for flow, plan in plans.items() if sources(plan)}
     records: dict[str, list[EpochRecord]] = {}
     for record in state.newest_epochs():
@@ -64,14 +79,22 @@ def all_readers(
     for flow, plan in reading.items():
         if flows is None or flow in flows or not see(state, flow, alive=alive).state.is_over:
             found += _of_flow(plan, sources, {one.segment: one for one in records.get(flow, [])})
-    for change in _changes(state, plans):
+    for change in _changes(state, plans, unreadable):
         found += _of_change(change, sources, records.get(change.candidate, []))
     return found
 
 
-def _changes(state: StateStore, flows: Collection[str]) -> list[Change]:
+def _changes(state: StateStore, flows: Collection[str], unreadable: Unreadable | None) -> list[Change]:
     """Changes that fill tables beside those that serve, from what their flows read."""
-    found = [*(state.open_change(flow) for flow in flows), *state.environments()]
+    found: list[Change | None] = []
+    for flow in flows:
+        try:
+            found.append(state.open_change(flow))
+        except StateConflictError as error:
+            if unreadable is None:
+                raise
+            unreadable[flow] = error
+    found += state.environments()
     return list({one.id: one for one in found if one is not None and one.versions}.values())
 
 

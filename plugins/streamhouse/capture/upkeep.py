@@ -24,6 +24,7 @@ from streamhouse.ingest.journal_base import files_of
 from streamhouse.project.check import load_registry
 from streamhouse.project.project import Project
 from streamhouse.runtime.owner import is_alive
+from streamhouse.state.plans import Unreadable
 from streamhouse.state.store import StateStore
 
 _EVERY_S = 10.0
@@ -41,15 +42,19 @@ def journals_of(project: Project, name: str, group: Group) -> dict[str, TableJou
     return {table: TableJournal(project.root, name, table, has_schema=has_schema) for table in group.tables}
 
 
-def holds_of(project: Project, name: str, state: StateStore) -> tuple[Hold, ...]:
+def holds_of(project: Project, name: str, state: StateStore, unreadable: Unreadable | None = None) -> tuple[Hold, ...]:
     """Who has yet to read segments of a connection to which no event is added, the one furthest behind first.
 
     Args:
         project: Its settings have the connection.
         name: Of the connection.
         state: Of the project.
+        unreadable: As of `readers_of`.
+
+    Raises:
+        StateConflictError: as of `readers_of`.
     """
-    readers = readers_of(state, name, flows_with_files(project), is_alive)
+    readers = readers_of(state, name, flows_with_files(project), is_alive, unreadable)
     found: list[Hold] = []
     for folder, group in groups(journal_folder(project.root, name)).items():
         if has_begun(folder):

@@ -28,8 +28,12 @@ from streamhouse.runtime.open import Open, execution_of
 from streamhouse.runtime.owner import is_alive, this_owner
 from streamhouse.runtime.restating import Restating
 from streamhouse.runtime.serving import hide
+from streamhouse.state.epochs import RETAINED_EPOCHS
 from streamhouse.state.records import Change, EpochRecord
 from streamhouse.state.store import StateStore
+from streamhouse.stores.mark import WriterEpochs
+
+_LAST_EPOCHS = 50
 
 
 @dataclass
@@ -259,8 +263,8 @@ def last_epochs(state: StateStore, plan: FlowPlan) -> dict[str, EpochRecord]:
     return {name: record for name, record in found.items() if record is not None}
 
 
-def epochs_of_writers(state: StateStore, flow: str, table: str) -> dict[str, int]:
-    """Segment of a flow that writes a table → its newest epoch, done or begun; see `Mark.epochs`.
+def epochs_of_writers(state: StateStore, flow: str, table: str) -> WriterEpochs:
+    """What is known of the epochs of those segments of a flow that write a table.
 
     Args:
         state: Knows them.
@@ -269,7 +273,20 @@ def epochs_of_writers(state: StateStore, flow: str, table: str) -> dict[str, int
     """
     writers = [segment.name for segment in running_plan(state, flow).segments if table in segment.tables]
     found = {segment_writer(flow, name): state.newest_known(flow, name) for name in writers}
-    return {writer: epoch for writer, epoch in found.items() if epoch is not None}
+    newest = {writer: epoch for writer, epoch in found.items() if epoch is not None}
+    return WriterEpochs(newest, {segment_writer(flow, name): _times(state, flow, name, table) for name in writers})
+
+
+def _times(state: StateStore, flow: str, segment: str, table: str) -> dict[int, int]:
+    """Some of the last epochs that wrote rows to a table → their times: the newest, and ever fewer of the older ones.
+
+    An epoch that wrote rows left a note of itself. So its number has the same time after any restore.
+    """
+    found: list[EpochRecord] = []
+    for most in (_LAST_EPOCHS, RETAINED_EPOCHS):
+        if not found:
+            found = [one for one in state.recent_epochs(flow, segment, most) if one.rows.get(table)]
+    return {found[at].epoch: found[at].at_ms for at in (0, *(2**power for power in range(6))) if at < len(found)}
 
 
 def now_ms() -> int:

@@ -132,7 +132,7 @@ ACCIDENTS = (
         (LossCase(_S.DONE, _L.NOT_LATER, _R.MORE),),
     ),
     Accident(
-        "a copy in a lake is gone or older",
+        "a copy in a lake is gone or older, or has rows of another history of its flow",
         RESTORE_IT,
         "the copy, from the first tier; not the rows that the first tier dropped",
     ),

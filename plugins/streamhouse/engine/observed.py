@@ -34,7 +34,7 @@ from streamhouse.model.types import Position, Tier
 from streamhouse.state.records import EpochRecord
 from streamhouse.stores.base import LakeStore, NotedStore, Store
 from streamhouse.stores.ledger import lost_as
-from streamhouse.stores.mark import mark_of
+from streamhouse.stores.mark import mark_of, other_history
 
 BEGUN = "begun"
 """The note of a hot table that a restore is filling."""
@@ -335,8 +335,9 @@ def _lost(stores: Mapping[Tier, Store], table: Table, left: Position) -> str | N
     if (what := short_of(stores, table, left, "where the flow left it")) is not None:
         return what
     for tier in copies:
-        mark = mark_of(cast("LakeStore", stores[tier]), table.replica)
-        if mark is not None and mark.source is table.tiers.target:
+        lake = cast("LakeStore", stores[tier])
+        mark = mark_of(lake, table.replica)
+        if mark is not None and mark.source is table.tiers.target and other_history(lake.ledger, mark) is None:
             when = f"up to which the {tier} tier has its rows"
             if (what := short_of(stores, table, mark.offsets, when)) is not None:
                 return what

@@ -1,18 +1,21 @@
 """Copies of tables in further tiers that are gone or older than their record."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from streamhouse.change.building import epochs_of_writers
+from streamhouse.engine.observed import other_epoch
+from streamhouse.engine.traces import every_trace
 from streamhouse.errors import StreamhouseError
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.table import Table
 from streamhouse.model.types import Tier
 from streamhouse.model.version import table_name
 from streamhouse.runtime.open import Open
-from streamhouse.stores.base import LakeStore, LogStore
+from streamhouse.stores.arrow import arrow_schema
+from streamhouse.stores.base import Changes, LakeStore, LogStore, WriteContext
 from streamhouse.stores.ledger import take_for_known
-from streamhouse.stores.mark import again, lost_copy_as, note_filled
+from streamhouse.stores.mark import again, lost_copy_as, note_filled, other_history
 from streamhouse.tiering.move import tier
 
 
@@ -45,25 +48,58 @@ def lost_copies(open_: Open, plan: FlowPlan) -> list[LostCopy]:
         open_: Everything connected.
         plan: Over the names that stores hold.
     """
-    found = []
+    found, of_others = [], _tables_of_other_histories(open_, plan)
     for table in plan.tables.values():
         for target in table.tiers.present[1:]:
             lake = cast("LakeStore", open_.stores[target])
-            if (what := lost_copy_as(lake, table.replica, table.tiers.target)) is not None:
-                is_older = again(lake, table.replica, table.tiers.target) is not None
-                found.append(LostCopy(table, target, what, is_older))
+            mark = again(lake, table.replica, table.tiers.target)
+            other = None if table.name in of_others else other_history(lake.ledger, mark)
+            if (what := other or lost_copy_as(lake, table.replica, table.tiers.target)) is not None:
+                found.append(LostCopy(table, target, what, is_older=other is None and mark is not None))
     return found
+
+
+def _tables_of_other_histories(open_: Open, plan: FlowPlan) -> set[str]:
+    """Tables that themselves have rows of other epochs than the state store knows: their copies may be right."""
+    return {
+        name
+        for segment in plan.segments
+        if other_epoch(plan, segment, every_trace(plan, segment, open_.stores), open_.state) is not None
+        for name in segment.tables
+    }
+
+
+def keep_copies(open_: Open, plan: FlowPlan) -> None:
+    """Let the copies of such tables stay: from here on their marks say nothing of epochs of another history."""
+    of_others = _tables_of_other_histories(open_, plan)
+    for table in (one for name, one in plan.tables.items() if name in of_others):
+        for target in table.tiers.present[1:]:
+            lake, replica = cast("LakeStore", open_.stores[target]), table.replica
+            mark = again(lake, replica, table.tiers.target)
+            if mark is not None and other_history(lake.ledger, mark) is not None:
+                without = replace(mark, round=mark.round + 1, times={})
+                none = Changes(arrow_schema(replica.columns).empty_table())
+                context = WriteContext(f"tiering/{replica.name}", without.round, properties=without.properties())
+                lake.write(replica, none, context)
+                note_filled(lake, replica, without)
+
+
+def drop_copy(open_: Open, one: LostCopy) -> None:
+    """Remove a copy of which no row stays; `fill_copy` fills it again."""
+    lake, replica = cast("LakeStore", open_.stores[one.tier]), one.table.replica
+    lake.drop(replica.name)
+    take_for_known(lake, replica.name, replica)
 
 
 def fill_copy(open_: Open, flow: str, one: LostCopy) -> list[str]:
     """Fill a lost copy of a table of a flow from the first tier; returns what it lacks then, in words."""
     lake, source = cast("LakeStore", open_.stores[one.tier]), open_.stores[one.table.tiers.target]
     replica, name = one.table.replica, table_name(one.table.name)
-    mark = again(lake, replica, source.tier)
+    mark = again(lake, replica, source.tier) if one.is_older else None
     if mark is None:
-        lake.drop(replica.name)
-    take_for_known(lake, replica.name, replica)
-    if mark is not None:
+        drop_copy(open_, one)
+    else:
+        take_for_known(lake, replica.name, replica)
         note_filled(lake, replica, mark)
     oldest = source.start(one.table) if isinstance(source, LogStore) and not one.table.primary_key else {}
     lost = []

@@ -1,5 +1,6 @@
 """Hot tables that are gone, brought back from their copies in the lakes (docs/restore.md)."""
 
+import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -12,17 +13,19 @@ from streamhouse.change.building import last_epochs
 from streamhouse.engine.observed import BEGUN, filling_writer
 from streamhouse.engine.row_order import ROW, unplaced
 from streamhouse.engine.vector import covers
+from streamhouse.errors import StateConflictError
 from streamhouse.model.plan import FlowPlan, PlannedStep, Segment
 from streamhouse.model.table import Table
 from streamhouse.model.types import Position, Tier
 from streamhouse.model.version import table_name
 from streamhouse.runtime.open import Open
+from streamhouse.runtime.serving import serving
 from streamhouse.spark.results import collected_rows
 from streamhouse.state.records import EpochRecord, Lease
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import Changes, LakeStore, NotedStore, WriteContext
 from streamhouse.stores.ledger import lost_as, take_for_known
-from streamhouse.stores.mark import Mark, again, note_filled
+from streamhouse.stores.mark import Mark, again, note_filled, other_history
 from streamhouse.tiering.restate import EVERYTHING, apply, difference, filling
 from streamhouse.tiering.retention import retention_of
 from streamhouse.tiering.union import state_frame
@@ -118,7 +121,21 @@ def _copies(open_: Open, table: Table) -> dict[Tier, Mark]:
     """Lake tier → how far its copy of a hot table reaches, whatever the ledger knows of it."""
     lakes = {tier: cast("LakeStore", open_.stores[tier]) for tier in table.tiers.present[1:]}
     marks = {tier: again(lake, table.replica, Tier.HOT) for tier, lake in lakes.items()}
+    for tier, mark in marks.items():
+        if mark is not None and (what := other_history(lakes[tier].ledger, mark)) is not None:
+            raise _refusal(open_, table, tier, what, flow=min(mark.times).partition("/")[0])
     return {tier: mark for tier, mark in marks.items() if mark is not None}
+
+
+def _refusal(open_: Open, table: Table, tier: Tier, what: str, flow: str) -> StateConflictError:
+    """The error of a copy of which no row may be taken, beside a hot table that is lost."""
+    links, name = serving(open_.project, tier), table_name(table.name)
+    away = open_.project.state_dir / f"{table.name}.{tier}.other"
+    moved = shlex.join(["mv", str(links.place(table.replica.name)), str(away)]) if links else "move the copy away"
+    return StateConflictError(
+        f"{name}: its hot table is lost, and its copy in the {tier} tier {what}",
+        hint=f"bring the right copy back; without one: {moved}; streamhouse restore {flow} --from-sources",
+    )
 
 
 class Refill:
@@ -233,7 +250,8 @@ class Refill:
             lacks = Changes(arrow_schema(table.columns).empty_table())
             if mark.offsets != one.copies[one.best].offsets:
                 lacks = self._lacks(one, rows, tier)
-            next_mark = Mark(mark.round + 1, Tier.HOT, end, one.copies[one.best].epochs)
+            best = one.copies[one.best]
+            next_mark = Mark(mark.round + 1, Tier.HOT, end, best.epochs, best.times)
             context = WriteContext(f"tiering/{table.name}", next_mark.round, properties=next_mark.properties())
             self._lake(tier).write(table.replica, lacks, context)
             note_filled(self._lake(tier), table.replica, next_mark)

@@ -1,15 +1,16 @@
 """Restores what a project lost: its records, from what its tables tell, and its tables (docs/restore.md)."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from shutil import rmtree
 
 from streamhouse.change.building import drop_version
 from streamhouse.engine.lease import LeaseGuard, leased
-from streamhouse.engine.loss import LossVerdict
+from streamhouse.engine.loss import LaterEpoch, LossVerdict
+from streamhouse.engine.unreadable_flows import beside, refuse_unknown
 from streamhouse.errors import StateConflictError
-from streamhouse.jobs.copies import LostCopy, fill_copy, lost_copies
+from streamhouse.jobs.copies import LostCopy, drop_copy, fill_copy, keep_copies, lost_copies
 from streamhouse.jobs.positions import FlowPositions, PositionSearch
 from streamhouse.jobs.recompute import FlowRestore, Recompute
 from streamhouse.jobs.refill import FlowRecords, Refill, forget_pins, go_on_at
@@ -20,6 +21,8 @@ from streamhouse.project.project import Project
 from streamhouse.runtime.lost_tables import naming_damage
 from streamhouse.runtime.open import Open, opened, plan_of, readers_last
 from streamhouse.runtime.owner import is_alive, this_owner
+from streamhouse.state.plans import Unreadable
+from streamhouse.state.store import StateStore
 from streamhouse.state.troubles import RESTORE
 
 
@@ -72,8 +75,8 @@ def restore_flows(
         StoreError: a table cannot be read; the hint says what to type.
     """
     with opened(project, say=say) as open_:
-        plans = dict(desired(project).plans)
-        chosen = {name: plan_of(project, name) for name in flows or plans}
+        plans = dict(desired(project, unreadable={}).plans)
+        chosen = {name: plans[name] if name in plans else plan_of(project, name) for name in flows or plans}
         if rebuild:
             return rebuild_flows(open_, chosen, dry_run=dry_run)
         together = connected(plans | chosen, chosen)
@@ -93,7 +96,7 @@ def restore_flow(
     if rebuild:
         [done] = rebuild_flows(open_, {plan.flow: plan}, dry_run=dry_run)
         return done
-    together = connected({**desired(open_.project).plans, plan.flow: plan}, [plan.flow])
+    together = connected({**desired(open_.project, unreadable={}).plans, plan.flow: plan}, [plan.flow])
     done_all = restore_together(open_, together, from_sources=from_sources, trust=trust, dry_run=dry_run)
     return next(one for one in done_all if one.flow == plan.flow)
 
@@ -133,10 +136,12 @@ def restore_together(
     order = readers_last(plans)
     with ExitStack() as stack:
         guards = {name: stack.enter_context(leased(open_.state, name, this_owner(), alive=is_alive)) for name in order}
+        unreadable = refuse_beside(open_.state, plans)
         with naming_damage(open_.project, open_.state, plans):
             records = {name: PositionSearch(open_, plans[name], trust) for name in order}
             found = {name: records[name].look() for name in order}
             _compare_flows(records, found)
+            refuse_older_state(found.values(), unreadable)
             for name in order:
                 if found[name].unknown and not from_sources:
                     raise found[name].refusal()
@@ -146,6 +151,49 @@ def restore_together(
         if not dry_run:
             _act(open_, flows, recompute, done, from_sources=from_sources)
         return [done[name] for name in order]
+
+
+def refuse_beside(state: StateStore, plans: Mapping[str, FlowPlan]) -> Unreadable:
+    """Refuse to restore flows that share a table with a flow whose plan cannot be read, or may share one.
+
+    Args:
+        state: Of the project.
+        plans: Flow → its plan, as the files have it, of those that are restored together.
+
+    Returns:
+        Flow → why its plan cannot be read, of the flows beside these.
+
+    Raises:
+        StateConflictError: so it is; the hint is what to do about the plan that cannot be read.
+    """
+    unreadable: Unreadable = {}
+    running = state.running_plans(unreadable)
+    epochs = state.newest_epochs() if unreadable else ()
+    for name in plans if unreadable else ():
+        if name in unreadable:
+            raise unreadable[name]
+        for plan in (plans[name], *([running[name]] if name in running else [])):
+            refuse_unknown(plan, running.values(), unreadable, epochs)
+    return unreadable
+
+
+def refuse_older_state(found: Iterable[FlowPositions], unreadable: Unreadable) -> None:
+    """Refuse where the state store may be an older one: then its last epochs do not say what a flow read.
+
+    Args:
+        found: Of the flows that are restored together.
+        unreadable: As `refuse_beside` gives it.
+
+    Raises:
+        StateConflictError: so it is.
+    """
+    for flow, error in unreadable.items():
+        for one in found:
+            if any(others is not LaterEpoch.NOT_LATER for _, others, _ in one.notes.values()):
+                text = (
+                    f"cannot be restored: the state store is older, so it is not known whether {flow} reads its tables"
+                )
+                raise beside(one.plan.flow, text, error)
 
 
 def rebuild_flows(open_: Open, plans: Mapping[str, FlowPlan], *, dry_run: bool = False) -> list[Restored]:
@@ -286,9 +334,14 @@ def _act(
     copies = {one.plan.flow: _copies_beside(open_, one) for one in flows}
     lost_first = {table for one in flows for seen in one.found.seen.values() for table in seen.lost}
     for name, lost in copies.items():  # what is computed is read from them, too
-        for copy in (one for one in lost if one.table.name not in lost_first):
-            done[name].lost.extend(fill_copy(open_, name, copy))
+        for copy in lost:
+            if copy.table.name not in lost_first:
+                done[name].lost.extend(fill_copy(open_, name, copy))
+            elif not copy.is_older:
+                drop_copy(open_, copy)
     if from_sources:
+        for one in flows:
+            keep_copies(open_, one.plan)
         recompute.run(ends)
         ends |= recompute.ends
         recompute.begin_behind()

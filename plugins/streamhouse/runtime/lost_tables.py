@@ -28,7 +28,7 @@ from streamhouse.services.services import Services
 from streamhouse.state.damage import DamagedStateError, OtherVersionError
 from streamhouse.stores.base import LakeStore, NeedsSparkError, NotedStore, Store
 from streamhouse.stores.ledger import Ledger, NoLedger
-from streamhouse.stores.mark import lost_copy_as
+from streamhouse.stores.mark import again, lost_copy_as, other_history
 from streamhouse.stores.unreadable import UnreadableTable, says_nothing, why_nothing
 
 if TYPE_CHECKING:
@@ -261,8 +261,10 @@ class _Look:
     def _of_tables(self, stores: Mapping[Tier, Store]) -> Iterator[LostTables]:
         plan, flow = self.plan, self.plan.flow
         readable = {table.name: table for table in plan.readable}
+        of_others: set[str] = set()
         for loss in losses(plan, stores, self.epochs, self.project.state_dir / "checkpoints"):
             if not loss.tables:
+                of_others |= {name for one in plan.segments if one.name == loss.segment for name in one.tables}
                 yield LostTables(flow, LossKind.STATE, None, (), loss.text, StateConflictError.code, loss.hint)
             for tier in dict.fromkeys(readable[name].tiers.target for name in loss.tables):
                 names = tuple(table_name(n) for n in loss.tables if readable[n].tiers.target is tier)
@@ -270,7 +272,10 @@ class _Look:
         for table in plan.tables.values():
             for tier in (one for one in table.tiers.present[1:] if one in stores):
                 lake = cast("LakeStore", stores[tier])
-                if (lost := lost_copy_as(lake, table.replica, table.tiers.target)) is not None:
+                lost = lost_copy_as(lake, table.replica, table.tiers.target)
+                if lost is None and table.name not in of_others:
+                    lost = other_history(lake.ledger, again(lake, table.replica, table.tiers.target))
+                if lost is not None:
                     names, typed = (table_name(table.name),), _FILL_AGAIN.format(flow)
                     yield LostTables(flow, LossKind.TABLES, tier, names, lost, TableLostError.code, typed)
 

@@ -3,7 +3,7 @@
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -50,6 +50,11 @@ class ProjectLedger:
     def dropped(self, name: str, tier: Tier) -> None:
         """See `Ledger`."""
         self._create_state().stored_tables.dropped(name, tier)
+
+    def recorded_times(self, writer: str, numbers: Collection[int]) -> Mapping[int, int]:
+        """See `Ledger`."""
+        state = self._state()
+        return {} if state is None else state.stored_tables.recorded_times(writer, numbers)
 
     def _state(self) -> "StateStore | None":
         """The state store, or None when nothing ever ran here: a question must not create it."""

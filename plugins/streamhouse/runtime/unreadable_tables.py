@@ -11,10 +11,11 @@ from streamhouse.model.table import Table
 from streamhouse.model.types import Tier
 from streamhouse.project.project import Project
 from streamhouse.runtime.serving import serving
-from streamhouse.stores.base import LakeStore, ListedStore, NeedsSparkError, Store
+from streamhouse.stores.base import LakeStore, ListedStore, NeedsSparkError, Store, UnknownFormError
 from streamhouse.stores.mark import again
 from streamhouse.stores.unreadable import UnreadableTable
 
+_ODD_TOO = "{0}; if Spark cannot read it either, {1}"
 _AWAY = "bring the file back from a copy; without one, move the table away and fill it again: {0}; {1}"
 
 
@@ -28,12 +29,14 @@ def remedy_for(one: UnreadableTable, project: Project, flow: str, *, is_first: b
         is_first: Whether this is the first tier of the table, and no copy.
     """
     links = serving(project, one.tier)
-    if links is None or type(one.error) is not StoreError:
+    is_odd = isinstance(one.error, UnknownFormError)
+    if links is None or not (is_odd or type(one.error) is StoreError):
         return one.hint
     away = project.state_dir / f"{one.table}.{one.tier}.damaged"
     moved = shlex.join(["mv", str(links.place(one.table)), str(away)])
     option = " --from-sources" if is_first else ""
-    return _AWAY.format(moved, f"streamhouse restore {flow}{option}")
+    away_hint = _AWAY.format(moved, f"streamhouse restore {flow}{option}")
+    return _ODD_TOO.format(one.hint, away_hint) if is_odd else away_hint
 
 
 def unreadable_tables(plan: FlowPlan, stores: Mapping[Tier, Store]) -> list[UnreadableTable]:

@@ -1,6 +1,6 @@
 """Tables that must be there: recorded when they were made, when a round of tiering filled them, and by epochs."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -78,6 +78,12 @@ class KnownTables:
 
         self._database.write(work)
 
+    def recorded_times(self, writer: str, numbers: Collection[int]) -> Mapping[int, int]:
+        """See `Ledger.recorded_times`."""
+        flow, _, segment = writer.partition("/")
+        with self._database.read() as connection:
+            return epochs.recorded_times(connection, flow, segment, numbers)
+
 
 class KnownTogether(NoLedger):
     """What was recorded of all tables at one moment; it records nothing.
@@ -100,6 +106,10 @@ class KnownTogether(NoLedger):
         if self._rows is None:
             return self._each.known(table, tier)
         return _entry(self._rows.get((table.name, tier.value)), self._writers.get(table.name, ()), table, tier)
+
+    def recorded_times(self, writer: str, numbers: Collection[int]) -> Mapping[int, int]:
+        """See `Ledger.recorded_times`."""
+        return self._each.recorded_times(writer, numbers)
 
     def renew(self) -> None:
         """Read again at the next question."""

@@ -4,7 +4,7 @@ Every store asks its ledger before it makes a table, and `verify` asks it before
 A record is written after what it records, so a table may be ahead of its record and is never behind it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import NoReturn, Protocol
 
@@ -45,6 +45,9 @@ class Ledger(Protocol):
     def dropped(self, name: str, tier: Tier) -> None:
         """Forget a table."""
 
+    def recorded_times(self, writer: str, numbers: Collection[int]) -> Mapping[int, int]:
+        """Epoch of a segment → its recorded time, epoch milliseconds, of those of `numbers` that are known."""
+
 
 class NoLedger:
     """Of stores outside a project: nothing is known of their tables."""
@@ -61,6 +64,10 @@ class NoLedger:
 
     def dropped(self, name: str, tier: Tier) -> None:
         """See `Ledger`."""
+
+    def recorded_times(self, writer: str, numbers: Collection[int]) -> Mapping[int, int]:  # noqa: ARG002
+        """See `Ledger`."""
+        return {}
 
 
 class Recorded(Protocol):

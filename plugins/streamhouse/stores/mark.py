@@ -9,13 +9,27 @@ from streamhouse.errors import StateConflictError, TableLostError
 from streamhouse.model.table import Table
 from streamhouse.model.types import Position, Tier
 from streamhouse.stores.base import SNAPSHOT_ID, LakeStore
-from streamhouse.stores.ledger import LedgerEntry, lost_as, refuse, verify
+from streamhouse.stores.ledger import Ledger, LedgerEntry, lost_as, refuse, verify
 
 OFFSETS = "streamhouse.offsets"
 ROUND = "streamhouse.round"
 SOURCE = "streamhouse.tiered-from"
 EPOCHS = "streamhouse.tiered-epochs"
+TIMES = "streamhouse.tiered-epoch-times"
 SNAPSHOT = "snapshot"  # the key of positions that count commits, not rows
+
+
+@dataclass(frozen=True)
+class WriterEpochs:
+    """What is known of the epochs of those who write a table, where a copy of it is filled.
+
+    Attributes:
+        newest: Segment → its newest epoch, done or begun.
+        times: Segment → some of its done epochs that wrote rows to the table → when each was, epoch milliseconds.
+    """
+
+    newest: Mapping[str, int] = field(default_factory=dict)
+    times: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -28,21 +42,30 @@ class Mark:
         offsets: Bucket → first offset that the copy does not hold.
         epochs: Segment that writes the table → the newest of its epochs that the rows may be of, so that a position
             of another record can be compared with the copy when the log is gone; empty: an older version wrote it.
+        times: As of `WriterEpochs`: they tell the history of a flow from another one with epochs of the same numbers;
+            empty: an older version wrote it.
     """
 
     round: int
     source: Tier
     offsets: Position
     epochs: Mapping[str, int] = field(default_factory=dict)
+    times: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+
+    def newest_epoch(self, writer: str) -> int:
+        """The highest number of an epoch of a segment that it names; 0: it names none."""
+        return max([self.epochs.get(writer, 0), *self.times.get(writer, {})])
 
     def properties(self) -> dict[str, str]:
         """The mark as snapshot properties; equal marks give equal text."""
         epochs = {EPOCHS: json.dumps(dict(self.epochs), sort_keys=True)} if self.epochs else {}
+        times = {writer: sorted(found.items()) for writer, found in self.times.items() if found}
         return {
             OFFSETS: json.dumps(self.offsets, sort_keys=True),
             ROUND: str(self.round),
             SOURCE: self.source.value,
             **epochs,
+            **({TIMES: json.dumps(times, sort_keys=True)} if times else {}),
         }
 
     @classmethod
@@ -59,7 +82,11 @@ class Mark:
                 {str(key): int(number) for key, number in json.loads(text).items()}
                 for text in (properties[OFFSETS], properties.get(EPOCHS, "{}"))
             )
-            return cls(int(properties[ROUND]), Tier(properties[SOURCE]), offsets, epochs)
+            times = {
+                str(writer): {int(epoch): int(at_ms) for epoch, at_ms in found}
+                for writer, found in json.loads(properties.get(TIMES, "{}")).items()
+            }
+            return cls(int(properties[ROUND]), Tier(properties[SOURCE]), offsets, epochs, times)
         except (KeyError, ValueError, TypeError, AttributeError) as error:
             raise StateConflictError(
                 f"cannot read how far tiering came: {properties}",
@@ -72,17 +99,19 @@ def read_mark(lake: LakeStore, table: Table, source: Tier) -> Mark | None:
 
     Raises:
         StateConflictError: the copy was filled from another tier.
-        TableLostError: the copy is not what the ledger knows: it is gone, another table, or older.
+        TableLostError: the copy is not what the ledger knows: it is gone, another table, older, or of another history.
     """
     known = verify(lake, table)
     mark = again(lake, table, source)
-    if (what := _behind_record(known, mark)) is not None:
+    if (what := _behind_record(known, mark) or other_history(lake.ledger, mark)) is not None:
         refuse(table, lake.tier, what)
     return mark
 
 
 def lost_copy_as(lake: LakeStore, table: Table, source: Tier) -> str | None:
     """In what a copy differs from its record, in words; None: in nothing, or nothing is recorded.
+
+    Whether it is of another history is another question: see `other_history`.
 
     Args:
         lake: That has it.
@@ -94,6 +123,23 @@ def lost_copy_as(lake: LakeStore, table: Table, source: Tier) -> str | None:
     """
     known = lake.ledger.known(table, lake.tier)  # before the look at the copy, which only goes on
     return lost_as(lake, table) or _behind_record(known, again(lake, table, source))
+
+
+def other_history(ledger: Ledger, mark: Mark | None) -> str | None:
+    """Why a copy is of another history of its flow than the ledger knows, in words; None: nothing says so.
+
+    So it is where a copy, or the state store, was put back from a copy, after the flow had gone on from another one.
+
+    Args:
+        ledger: Knows when epochs were.
+        mark: Of the copy; None: there is none.
+    """
+    for writer, times in sorted(mark.times.items()) if mark is not None else ():
+        known = ledger.recorded_times(writer, times)
+        for epoch in sorted(times.keys() & known.keys(), reverse=True):
+            if known[epoch] != times[epoch]:
+                return f"has rows of another epoch {epoch} of {writer} than the one that the state store knows"
+    return None
 
 
 def _behind_record(known: LedgerEntry | None, mark: Mark | None) -> str | None:

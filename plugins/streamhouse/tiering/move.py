@@ -17,7 +17,7 @@ from streamhouse.model.table import Table
 from streamhouse.model.types import Position, Tier
 from streamhouse.stores.base import Changes, LakeStore, LogStore, Store, WriteContext
 from streamhouse.stores.ledger import verify
-from streamhouse.stores.mark import Mark, again, note_filled, read_mark
+from streamhouse.stores.mark import Mark, WriterEpochs, again, note_filled, read_mark
 from streamhouse.tiering.cut import behind, counts_rows, cut, within
 
 ROUND_ROWS = 1_000_000
@@ -64,7 +64,7 @@ def tier(
     max_rows: int = ROUND_ROWS,
     on_progress: OnProgress | None = None,
     age_of_copy: Callable[[], timedelta | None] = lambda: None,
-    epochs: Callable[[], Mapping[str, int]] = dict,
+    epochs: Callable[[], WriterEpochs] = WriterEpochs,
 ) -> MoveProgress:
     """Bring the lake's copy of `table` up to where `source` ends now, in rounds of at most `max_rows`.
 
@@ -79,7 +79,7 @@ def tier(
         max_rows: Bounds memory and the work that a kill repeats.
         on_progress: Called after each round with what was moved since the call began.
         age_of_copy: For how long the lake has been a tier of the table; asked when rows are gone of which it has none.
-        epochs: Gives `Mark.epochs` as they are now; asked after each read, so that no row is of a newer epoch.
+        epochs: Gives those of the writers as they are now; asked after each read, so that no row is of a newer one.
 
     Raises:
         RowsLostError: the source dropped rows before they were tiered, and not all of them before it was asked for.
@@ -116,7 +116,8 @@ def tier(
     while behind(start, goal):
         changes, end = _round(table, source, start, goal, max_rows, first=mark is None)
         if count := _rows(changes):
-            planned = Mark(mark.round + 1 if mark else 0, source.tier, end, dict(epochs()))
+            now = epochs()
+            planned = Mark(mark.round + 1 if mark else 0, source.tier, end, dict(now.newest), dict(now.times))
             mark = _write(replica, lake, changes, planned)
             rows += count if mark == planned else 0
             end = mark.offsets
@@ -133,7 +134,7 @@ def tier_all(
     *,
     max_rows: int = ROUND_ROWS,
     on_progress: OnProgress | None = None,
-    epochs: Callable[[str], Mapping[str, int]] = lambda _: {},
+    epochs: Callable[[str], WriterEpochs] = lambda _: WriterEpochs(),
 ) -> list[MoveProgress]:
     """Fill every further tier of every table of a flow, upstream first; each as `tier` does.
 

@@ -6,8 +6,11 @@ from streamhouse.capture import calls
 from streamhouse.capture.database import DatabaseAway
 from streamhouse.capture.journal import new_group
 from streamhouse.capture.process import _CaptureHost
-from streamhouse.errors import CaptureFailedError
+from streamhouse.capture.readers import readers_of
+from streamhouse.errors import CaptureFailedError, StateConflictError
+from streamhouse.state.store import StateStore
 from tests.capture import ORDERS, Shop
+from tests.two_flows import HOW, spoil_plan
 
 REFUSED = 'FATAL:  password authentication failed for user "me"'
 
@@ -54,6 +57,32 @@ def test_status_names_the_cause_and_the_remedy(shop, monkeypatch):
     assert "where 'password' is" in refused.value.hint
     monkeypatch.setattr(calls, "database_of", lambda *_: Database("server closed the connection unexpectedly"))
     assert calls.status(shop.project)[0].away.startswith("the database does not answer: server closed")
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_status_shows_connections_beside_a_plan_that_cannot_be_read(shop, how):
+    """It only looks; what the flow has yet to read is not known, and nothing of the journal may go."""
+    shop.reads("b", orders=("public.orders", ORDERS, ["id"]))
+    spoil_plan(shop.project, how, "a")
+    [status] = calls.status(shop.project)
+    [warning] = status.warnings
+    assert warning.startswith("what flow a has yet to read is not known; ")
+    assert "revision 1 of flow 'a'" in warning
+    with shop.project.state() as state:
+        unreadable = {}
+        assert [one.name for one in readers_of(state, "shop", None, lambda _: True, unreadable)] == ["flow b"]
+        assert list(unreadable) == ["a"]
+        with pytest.raises(StateConflictError, match="revision 1 of flow 'a'"):
+            readers_of(state, "shop", None, lambda _: True)
+
+
+def test_status_shows_connections_beside_a_change_that_cannot_be_read(shop, monkeypatch):
+    def damaged(_, flow, environment=None):
+        raise StateConflictError(f"the open change of {flow} is damaged")
+
+    monkeypatch.setattr(StateStore, "open_change", damaged)
+    [status] = calls.status(shop.project)
+    assert status.warnings == ("what flow a has yet to read is not known; the open change of a is damaged",)
 
 
 def test_a_start_waits_only_for_what_may_end_by_itself(shop, monkeypatch):

@@ -19,6 +19,7 @@ def test_an_older_table_is_refused_and_gives_no_fewer_rows(project, sql):
         assert asking.ask(sql).rows.num_rows
     snapshots = Path(project.warm) / "ods.db" / "read" / "snapshot"
     (snapshots / "snapshot-3").unlink()
+    (snapshots.parent / "checksums" / "snapshot-3").unlink()
     (snapshots / "LATEST").write_text("2")
     with QueryService(project) as asking, pytest.raises(TableLostError) as refused:
         asking.ask(sql)

@@ -1,6 +1,7 @@
 """A damaged file of a lake at rest: `plan` and `status` name the table that it belongs to, and end with 6."""
 
 import json
+import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -151,13 +152,42 @@ def test_a_table_that_cannot_be_read_counts_as_missing(project, how):
             assert told(looked(project)) == [], "others say the same"
 
 
+@pytest.mark.parametrize("kind", sorted(NEEDED))
+def test_a_table_whose_newest_file_is_gone_cannot_be_read(project, tmp_path, kind):
+    """The one before it is whole, and is not taken for the newest one."""
+    file, (flow, *place) = kinds(Path(project.warm), Path(project.cold))[kind], NEEDED[kind]
+    shutil.move(file, tmp_path / file.name)
+    try:
+        found = looked(project)
+    finally:
+        shutil.move(tmp_path / file.name, file)
+    assert told(found) == [(flow, LossKind.UNREADABLE, *place)]
+    assert str(file) in found.lost[0].text
+    assert "gone" in found.lost[0].text
+    assert f"mv {file.parents[1]} " in found.lost[0].hint
+    assert found.lost[0].hint.endswith(f"streamhouse restore {flow} --from-sources")
+
+
+def test_a_table_all_of_whose_snapshots_are_gone_cannot_be_read(project, tmp_path):
+    [folder] = Path(project.warm).rglob("snapshot")
+    shutil.move(folder, tmp_path / "snapshot")
+    try:
+        found = looked(project)
+    finally:
+        shutil.move(tmp_path / "snapshot", folder)
+    assert told(found) == [("f", LossKind.UNREADABLE, Tier.WARM, "ods.warm")]
+
+
 def test_a_table_whose_checksums_are_damaged_too_counts_as_missing(project):
     """Files that a machine without power left empty."""
     place = Path(project.cold) / "ods" / "cold" / "metadata"
     with damaged(place / "v1.metadata.json", "emptied"), damaged(place / ".v1.metadata.json.crc", "emptied"):
         found = looked(project)
     assert told(found) == [("g", LossKind.UNREADABLE, Tier.COLD, "ods.cold")]
-    assert "--engine spark" in found.lost[0].hint
+    seen, _, moved = found.lost[0].hint.partition("; if Spark cannot read it either, ")
+    assert seen.endswith("--engine spark")
+    assert f"mv {place.parent} " in moved
+    assert moved.endswith("streamhouse restore g --from-sources")
 
 
 def test_a_store_that_does_not_answer_is_not_looked_at(project, monkeypatch):

@@ -1,15 +1,22 @@
 """A table, or the state store, that was put back from a copy after the flow had run on: epochs have equal numbers."""
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
+from streamhouse.change.building import epochs_of_writers
+from streamhouse.model.types import Tier
 from streamhouse.project.desired import desired_plans
+from streamhouse.project.project import Project
 from streamhouse.runtime.lost_tables import LossKind, lost_tables
 from streamhouse.runtime.owner import this_owner
 from streamhouse.state.records import EpochRecord
 from streamhouse.state.store import StateStore
-from tests.unit.runtime.test_damaged_lakes import EPOCHS, project
+from streamhouse.stores.base import EPOCH, WRITER
+from streamhouse.stores.mark import Mark, WriterEpochs
+from streamhouse.stores.paimon import PaimonStore
+from tests.unit.runtime.test_damaged_lakes import EPOCHS, KEEP, cold_table, project
 
 __all__ = ["project"]
 TABLES = {"f": "ods.warm", "g": "ods.cold"}
@@ -65,3 +72,66 @@ def test_a_table_that_ends_before_the_state_store_of_another_history_is_named(pr
         True,
         True,
     ]
+
+
+COPIED = """\
+flow: f
+sources: {orders: {files: {path: data/*.csv, columns: {id: bigint, v: bigint}}}}
+steps:
+  - {use: keep, reads: {rows: orders}, writes: ods.warm}
+tables: {ods.warm: {tiers: {warm: 30d, cold: forever}}}
+"""
+
+
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory):
+    """A project whose warm table has no rows yet, and a cold copy that says of which epochs its rows are."""
+    root = tmp_path_factory.mktemp("copied")
+    for name, text in {
+        "actions/keep.sql": KEEP,
+        "flows/f.yaml": COPIED,
+        "data/a.csv": "id,v\n1,2\n",
+        "streamhouse.yaml": "{}\n",
+    }.items():
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_text(text)
+    project = Project.at(root)
+    [table] = desired_plans(project)["f"].tables.values()
+    PaimonStore(project.warm, project.state_dir / "locks").create(table)
+    mark = Mark(0, Tier.WARM, {}, {"f/lake": EPOCHS}, {"f/lake": {EPOCHS - 1: EPOCHS - 1}})
+    cold_table(Path(project.cold), "ods.warm", [{WRITER: "tiering/ods.warm", EPOCH: "0", **mark.properties()}])
+    return project
+
+
+@pytest.mark.parametrize("later", [[], [0], [EPOCHS - 1]], ids=["the same", "an older epoch", "the last epoch"])
+def test_a_copy_of_another_history_is_named_with_the_command_that_fills_it_again(copied, state, later):
+    [plan] = desired_plans(copied).values()
+    state.save_plan(plan)
+    lease = state.acquire("f", this_owner(), timedelta(minutes=1), datetime.now(UTC))
+    for epoch in range(EPOCHS):
+        at_ms = epoch + (LATER if epoch in later else 0)
+        state.begin_epoch(lease, "lake", epoch, at_ms, datetime.now(UTC))
+        state.finish_epoch(lease, EpochRecord("f", "lake", epoch, at_ms, 1, 1))
+    seen = lost_tables(copied, state)
+    assert seen.unseen == {}
+    found = seen.lost
+    if EPOCHS - 1 in later:
+        [one] = found
+        assert (one.flow, one.kind, one.tier, one.tables) == ("f", LossKind.TABLES, Tier.COLD, ("ods.warm",))
+        assert one.what == f"has rows of another epoch {EPOCHS - 1} of f/lake than the one that the state store knows"
+        assert one.hint.endswith("streamhouse restore f")
+    else:
+        assert found == []
+
+
+def test_a_mark_names_the_last_epochs_that_wrote_rows_to_the_table(copied, state):
+    [plan] = desired_plans(copied).values()
+    state.save_plan(plan)
+    lease = state.acquire("f", this_owner(), timedelta(minutes=1), datetime.now(UTC))
+    for epoch in range(12):
+        state.begin_epoch(lease, "lake", epoch, 10 * epoch, datetime.now(UTC))
+        rows = {"ods.warm": epoch % 2, "ods.other": 1}
+        state.finish_epoch(lease, EpochRecord("f", "lake", epoch, 10 * epoch, 1, epoch, rows=rows))
+    state.begin_epoch(lease, "lake", 12, 120, datetime.now(UTC))
+    found = epochs_of_writers(state, "f", "ods.warm")
+    assert found == WriterEpochs({"f/lake": 12}, {"f/lake": {11: 110, 9: 90, 7: 70, 3: 30}})

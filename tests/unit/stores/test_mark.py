@@ -4,7 +4,8 @@ import pytest
 
 from streamhouse.errors import StateConflictError
 from streamhouse.model.types import Tier
-from streamhouse.stores.mark import EPOCHS, OFFSETS, ROUND, SOURCE, Mark
+from streamhouse.stores.ledger import NoLedger
+from streamhouse.stores.mark import EPOCHS, OFFSETS, ROUND, SOURCE, TIMES, Mark, other_history
 
 
 @pytest.mark.parametrize("offsets", [{}, {"0": 7, "11": 0}, {"snapshot": 12}])
@@ -20,6 +21,53 @@ def test_a_mark_says_of_which_epochs_its_rows_are() -> None:
     assert Mark.from_properties(before).epochs == {}, "a mark of an older version"
 
 
+def test_a_mark_says_when_epochs_of_its_rows_were() -> None:
+    mark = Mark(3, Tier.HOT, {"0": 7}, {"f/main": 9}, {"f/main": {8: 1_700, 5: 1_400}, "f/slow": {2: 1_500}})
+    assert Mark.from_properties(mark.properties()) == mark
+    assert (mark.newest_epoch("f/main"), mark.newest_epoch("f/slow"), mark.newest_epoch("g/main")) == (9, 2, 0)
+    before = {name: text for name, text in mark.properties().items() if name != TIMES}
+    assert Mark.from_properties(before) == Mark(3, Tier.HOT, {"0": 7}, {"f/main": 9}), "a mark of an older version"
+
+
+class Epochs(NoLedger):
+    """Knows when the epochs of `f/main` were."""
+
+    def __init__(self, times) -> None:
+        self.times = times
+
+    def recorded_times(self, writer, numbers):
+        return {epoch: at for epoch, at in self.times.items() if epoch in numbers} if writer == "f/main" else {}
+
+
+@pytest.mark.parametrize(
+    ("recorded", "other"),
+    [
+        ({8: 80, 5: 50}, None),
+        ({8: 81, 5: 50}, 8),
+        ({8: 80, 5: 51}, 5),
+        ({5: 51}, 5),
+        ({5: 50, 6: 61, 7: 71}, None),
+        ({}, None),
+        ({9: 90, 10: 100}, None),
+    ],
+    ids=str,
+)
+def test_a_copy_is_of_another_history_where_an_epoch_of_one_number_was_at_another_time(recorded, other) -> None:
+    mark = Mark(3, Tier.HOT, {"0": 7}, {"f/main": 9}, {"f/main": {8: 80, 5: 50}, "f/slow": {2: 20}})
+    text = (
+        None
+        if other is None
+        else f"has rows of another epoch {other} of f/main than the one that the state store knows"
+    )
+    assert other_history(Epochs(recorded), mark) == text
+
+
+def test_what_says_nothing_of_times_is_of_no_other_history() -> None:
+    for mark in (None, Mark(3, Tier.HOT, {"0": 7}, {"f/main": 9})):
+        assert other_history(Epochs({9: 90}), mark) is None
+    assert other_history(NoLedger(), Mark(3, Tier.HOT, {"0": 7}, {}, {"f/main": {8: 80}})) is None
+
+
 def test_equal_marks_give_equal_text() -> None:
     assert Mark(0, Tier.HOT, {"1": 2, "0": 1}).properties() == Mark(0, Tier.HOT, {"0": 1, "1": 2}).properties()
 
@@ -31,7 +79,18 @@ def test_no_mark() -> None:
 
 @pytest.mark.parametrize(
     "broken",
-    [{OFFSETS: "{"}, {OFFSETS: "[1]"}, {OFFSETS: '{"0": null}'}, {ROUND: "x"}, {SOURCE: "lukewarm"}, {EPOCHS: "["}],
+    [
+        {OFFSETS: "{"},
+        {OFFSETS: "[1]"},
+        {OFFSETS: '{"0": null}'},
+        {ROUND: "x"},
+        {SOURCE: "lukewarm"},
+        {EPOCHS: "["},
+        {TIMES: "["},
+        {TIMES: '{"f/main": 7}'},
+        {TIMES: '{"f/main": [["x", 1]]}'},
+        {TIMES: '{"f/main": [[1]]}'},
+    ],
     ids=str,
 )
 def test_a_mark_that_cannot_be_read_is_an_error(broken) -> None:

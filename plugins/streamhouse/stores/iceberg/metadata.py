@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from streamhouse.errors import StoreError
+from streamhouse.model.types import Tier
 from streamhouse.stores.base import UnknownFormError
+from streamhouse.stores.data_check import remedy
 from streamhouse.stores.iceberg.checksums import prove
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from pyiceberg.table.snapshots import Snapshot
 
 _METADATA, _HINT = "metadata", "version-hint.text"
+_PACKED = (".gz.metadata.json", ".metadata.json.gz")
 _VERSION = re.compile(r"v([0-9]+)(\.gz)?\.metadata\.json(\.gz)?")
 
 
@@ -87,18 +90,25 @@ def newest(folder: Path) -> Path | None:
     A version hint that is gone or damaged is found out again from the names of the files, as Iceberg's Java does it.
 
     Raises:
+        StoreError: it is gone; an older one is not taken for it.
         UnknownFormError: it is not where that catalog puts it.
     """
-    version = _hinted(folder / _METADATA / _HINT) or _listed(folder / _METADATA)
+    hinted = _hinted(folder / _METADATA / _HINT)
+    version = hinted or _listed(folder / _METADATA)
     if version is None:
         return None
     # A commit renames its file first, and writes the hint then.
     while _file(folder, version + 1).exists():
         version += 1
     found = _file(folder, version)
-    if not found.exists():
-        raise UnknownFormError("the table's metadata is not where its version hint says")
-    return found
+    if found.exists():
+        return found
+    if any((folder / _METADATA / f"v{version}{packed}").exists() for packed in _PACKED):
+        raise UnknownFormError("the table's metadata is packed")
+    if _hinted(folder / _METADATA / _HINT) != hinted:  # another process has committed meanwhile
+        return newest(folder)
+    name = f"{folder.parent.name}.{folder.name}"
+    raise StoreError(f"{name} in the cold tier is damaged: {found}: it is gone", hint=remedy(Tier.COLD))
 
 
 def _hinted(hint: Path) -> int | None:

@@ -29,7 +29,6 @@ from streamhouse.stores.data_check import remedy
 from streamhouse.stores.file_memory import FileMemory
 
 _FOLDER, _LEDGER, _FIRST = "checksums", "files", "first"
-_FIRST_SCHEMA = "schema/schema-0"
 _MANIFEST = "manifest/manifest-"
 _LIST = "manifest/manifest-list-"
 _CHUNK = 1 << 20
@@ -82,6 +81,20 @@ class Checksums:
         """Whether the metadata of a snapshot is recorded; it may also be damaged."""
         return (self._own / f"snapshot-{number}").exists()
 
+    def gone_snapshot(self, number: int | None) -> StoreError | None:
+        """The error of a snapshot that is recorded and has no file; None: it is not recorded, or has one.
+
+        Args:
+            number: Of the snapshot; None: the newest that is recorded.
+        """
+        if number is None:
+            names = (file.name.removeprefix("snapshot-") for file in self._own.glob("snapshot-*"))
+            number = max((int(name) for name in names if name.isdecimal()), default=None)
+        if number is None or not self.has(number):
+            return None
+        file = self.folder / "snapshot" / f"snapshot-{number}"
+        return None if file.exists() else self._damaged(file, "it is gone")
+
     def prove_file(self, number: int) -> None:
         """Compare the file of a snapshot alone, for those who want to know what it says and no rows.
 
@@ -122,13 +135,11 @@ class Checksums:
                 self.prove_snapshot(int(number))
 
     def prove_schemas(self) -> None:
-        """Compare all schemas that are recorded, unless the first is gone: then the table is lost, as its ledger says.
+        """Compare all schemas that are recorded. Where the whole folder is gone, none is: the table is lost.
 
         Raises:
             StoreError: as `prove_snapshot`.
         """
-        if not (self.folder / _FIRST_SCHEMA).exists():
-            return
         for path, known in self._read().schemas.items():
             self._prove(self.folder / path, known)
 

@@ -27,9 +27,15 @@ class VerifiedSnapshots:
         """The newest snapshot; None: there is none yet.
 
         Raises:
-            StoreError: it is damaged.
+            StoreError: it is damaged, or is gone: an older one is not taken for it.
         """
-        return self._proven(self._manager.get_latest_snapshot)
+        snapshot = self._proven(self._newest)
+        while (gone := self._gone_behind(snapshot)) is not None:
+            again = self._proven(self._newest)
+            if again is None or (snapshot is not None and again.id <= snapshot.id):
+                raise gone
+            snapshot = again  # another process has committed meanwhile
+        return snapshot
 
     def try_get_earliest_snapshot(self) -> Any:
         """The oldest one that still exists; None: there is none yet. Errors as of `get_latest_snapshot`."""
@@ -44,6 +50,24 @@ class VerifiedSnapshots:
     def exists(self, number: int) -> bool:
         """Whether there is a file of that number."""
         return self._checksums is None or (self._checksums.folder / "snapshot" / f"snapshot-{number}").exists()
+
+    def _newest(self) -> Any | None:
+        try:
+            return self._manager.get_latest_snapshot()
+        except Exception:
+            if (gone := self._gone_behind(None)) is not None:
+                raise gone from None
+            raise
+
+    def _gone_behind(self, snapshot: Any | None) -> StoreError | None:
+        """The error of a newer snapshot that is recorded and has no file; None: there is none such.
+
+        Args:
+            snapshot: The newest one; None: it is not known.
+        """
+        if self._checksums is None:
+            return None
+        return self._checksums.gone_snapshot(None if snapshot is None else snapshot.id + 1)
 
     def _proven(self, ask: Callable[[], Any | None]) -> Any:
         if self._checksums is None:
