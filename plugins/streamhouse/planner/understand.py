@@ -31,6 +31,7 @@ from streamhouse.planner.language.each_does import with_each_doing
 from streamhouse.planner.language.ended_as import with_ended_as
 from streamhouse.planner.language.ends_of_validity import with_ends
 from streamhouse.planner.language.excused import restricts_rows, said_of_all
+from streamhouse.planner.language.flags_apart import with_whole_flags
 from streamhouse.planner.language.fresh_or_done import fresh_or_done
 from streamhouse.planner.language.grammar import read_wish
 from streamhouse.planner.language.how_much import with_sums
@@ -202,6 +203,7 @@ _OTHERWISE = (
     with_ended_as,
     with_both_sides,
     with_groups_of_flags,
+    with_whole_flags,
     with_plain_values,
     with_done_moments,
     with_deeds,
