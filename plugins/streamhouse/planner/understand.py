@@ -60,6 +60,7 @@ from streamhouse.planner.language.people import named_people
 from streamhouse.planner.language.phrasing import rephrased
 from streamhouse.planner.language.pieces_sold import with_pieces
 from streamhouse.planner.language.place import NotPlacedError, UnclearError
+from streamhouse.planner.language.plain_columns import with_average_first, with_plain_columns
 from streamhouse.planner.language.rates_of_flags import with_shares_of_flags
 from streamhouse.planner.language.rates_of_pay import with_rates
 from streamhouse.planner.language.reader import MEANINGFUL
@@ -179,7 +180,7 @@ def _tokens(wish: str, lexicon: Lexicon, draft: Draft) -> tuple[Token, ...]:
     tokens = with_empty_said(with_measured_adjectives(tokens, lexicon, draft), lexicon, draft)
     tokens = with_sums_of_things(without_doer(tokens, lexicon, draft), lexicon, draft)
     tokens = with_counts_of_values(without_objects(tokens, lexicon, draft), lexicon, draft)
-    tokens = with_values_of_things(tokens, lexicon, draft)
+    tokens = with_plain_columns(with_values_of_things(tokens, lexicon, draft), lexicon, draft)
     for said_otherwise in _OTHERWISE:
         tokens = said_otherwise(tokens, lexicon)
     return tokens
@@ -204,6 +205,7 @@ _OTHERWISE = (
     with_both_sides,
     with_groups_of_flags,
     with_whole_flags,
+    with_average_first,
     with_plain_values,
     with_done_moments,
     with_deeds,

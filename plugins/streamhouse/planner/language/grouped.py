@@ -74,9 +74,10 @@ def _column(bench: Bench, noun: Noun) -> str:
     if placed.column.type in TIMES and placed.column.type != "date":
         raise NotPlacedError(noun.text, f"{placed.name} is a time: say per day, per month or another length")
     unit = unit_of_column(placed.column)
+    whole = placed.column.type in {"int", "integer", "bigint", "smallint", "tinyint", "long"}
     divisor = not is_key_like(placed.column) and (
-        unit or placed.column.unit or (noun.per and is_quantity(placed.column))
-    )  # rooms per floor are a group for each floor
+        ((unit or placed.column.unit) and (noun.per or not whole)) or (noun.per and is_quantity(placed.column))
+    )  # rooms per floor are a group for each floor, and so are jars by size
     if (
         is_number(placed.column)
         and divisor

@@ -14,6 +14,10 @@ TURNS_OF_TYPING: tuple[tuple[str, str], ...] = (
     (r"\b(do|does|did|is|are|was|were|have|has|had|would|could|should|ca|wo)nt\b", r"\1n't"),
     (rf",? (?:pls|plz|please){_END}", ""),
     (r"\b(?:pls|plz)\b", "please"),
+    # what is said behind a comma
+    (r"^([a-z]+s) ((?:per|by|for each|for every|of each) [a-z]+(?: [a-z]+)?),? (?:and|plus) (how (?:much|many)(?! (?:more|less|fewer)) [^,.;]+?)(?=[.?!]*\s*$)", r"number of \1 and \3 \2"),
+    # two values of one noun, side by side
+    (r"\b([a-z]+) ([a-z]+s) (?:vs\.?|versus) ([a-z]+) \2\b", r"\1 vs \3 \2"),
     # what is weighed
     (rf"^(?:what|which) ([a-z]+(?: [a-z]+)?) weigh(?:s|ed)? {_BOUND}", r"\1 with a weight of "),
     (rf"\b(?:that |which |who )?weigh(?:s|ed|ing)? {_BOUND}", "with a weight of "),

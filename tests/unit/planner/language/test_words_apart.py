@@ -1,0 +1,72 @@
+# ruff: noqa: E501 - one wish, or one table, a line
+"""Names of flags apart, words around the names of columns, what is said before a time, and none of an amount."""
+
+import pytest
+
+from streamhouse.planner.understand import understand
+from tests.unit.planner.compact_request import compact
+from tests.unit.planner.wish_catalogs import catalog, table
+
+CAMP = catalog(
+    table("ods.fields", ["field_id"], None, ["field_id:s", "valley:s", "ground:s;what grows there", "has_shade:b|shade", "altitude_m:i|altitude#m"],
+          values={"ground": {"GRS": ["grass"], "SND": ["sand"]}}),
+    table("ods.tents", ["tent_no"], None, ["tent_no:i", "field_id:s>ods.fields.field_id", "cloth:s;cloth of the roof", "roof_patched:b|patched;whether the roof was repaired", "roof_year:i|year of the roof", "beds:i",
+                                           "sold_on:d|sold;empty while we have it", "permit_until:d|permit ends;day on which the permit ends"],
+          values={"cloth": {"CTN": ["cotton"], "PLY": ["polyester"]}}, measures={"tents": {"sql": "COUNT(*)"}}),
+    table("ods.stays", ["stay_no"], "arrived_at", ["stay_no:i", "tent_no:i>ods.tents.tent_no", "arrived_at:t|arrived", "guests:i;how many people came", "pause_minutes:i|pause#minutes;how long the host was away",
+                                                   "queue_minutes:f|wait#minutes;minutes until the key was there; empty if it was not noted", "shade_percent:f|shade#percent;part of the day in the shade", "door_locked:b", "tip_eur:f|tip#EUR", "source:s|booking channel", "car_kind:s|car;what they drove"],
+          values={"source": {"APP": ["app"], "TEL": ["phone"]}, "car_kind": {"VAN": ["van"], "BIK": ["bike"]}},
+          measures={"stays": {"sql": "COUNT(*)"}, "tips": {"sql": "SUM(tip_eur)", "unit": "EUR"}}),
+    table("ods.meals", ["meal_no"], "served_at", ["meal_no:i", "stay_no:i>ods.stays.stay_no", "served_at:t|served", "dish:s", "plate_grams:i|plate size|size#g", "weight_kg:f#kg"],
+          values={"dish": {"SUP": ["soup"], "BRD": ["bread"]}}, measures={"meals": {"sql": "COUNT(*)"}, "food": {"sql": "SUM(weight_kg)", "unit": "kg"}}),
+)  # fmt: skip
+
+READ = [
+    # the name of a flag, apart or turned
+    ("stays where the door was not locked", "ods.stays; where door_locked <> True"),
+    ("number of stays in which the door has not been locked per channel", "ods.stays; where door_locked <> True; by source; get count(*)"),
+    ("tents with a patched roof", "ods.tents; where roof_patched = True"),
+    ("how many tents have an unpatched roof", "ods.tents; where roof_patched <> True; get"),
+    # what is said before a time is no less said than the time
+    ("tents with a patched roof from 2020", "ods.tents; where roof_year >= 2020 and roof_year < 2021 and roof_patched = True"),
+    # an amount behind its unit, though another table has a flag of that name
+    ("stays with more than 40 % shade", "ods.stays; where shade_percent > 40"),
+    # none of a time that each row has is 0
+    ("stays with no pause", "ods.stays; where (pause_minutes = 0 or pause_minutes is null)"),
+    ("stays with a pause", "ods.stays; where pause_minutes > 0"),
+    # a word more around the name of a column
+    ("tents by cloth type", "ods.tents; by cloth; get tents"),
+    ("number of tents per roof cloth", "ods.tents; by cloth; get count(*)"),
+    # what stands behind the wish
+    ("pause per tent, average", "ods.stays; by tent_no; get avg(pause_minutes)"),
+    ("tents by cloth, most common first", "ods.tents; by cloth; get tents"),
+    ("stays per channel, and how much was tipped", "ods.stays; by source; get count(*), tips"),
+    ("stays per channel, and how many guests came", "ods.stays; by source; get count(*), sum(guests)"),
+    # a whole number behind "by" makes groups
+    ("meals by plate size", "ods.meals; by plate_grams; get meals"),
+    ("tents by altitude", "ods.tents; join field=ods.fields; by field.altitude_m; get tents"),
+    # two values of one noun
+    ("number of app stays vs phone stays per month", "ods.stays; where source in APP, TEL; by source, month(arrived_at); get count(*)"),
+    # a unit before a value
+    ("kg soup food per day", "ods.meals; where dish = SUP; by day(served_at); get food"),
+    # of two ends, the one that is empty for what goes on
+    ("tents that are still with us", "ods.tents; where sold_on is null"),
+]  # fmt: skip
+
+ASKED = [
+    ("stays per channel and tips", "'tips': "),
+    ("guests who had a pause of more than 30 minutes", "guests is only a number"),
+    ("food per dish and stays", "a group for each of them, or their number as well?"),
+    ("meals per plate size", "a figure divided by ods.meals.plate_grams, or a group"),
+    ("tips per channel, average", "the average of single rows, or of the totals"),
+]
+
+
+@pytest.mark.parametrize(("wish", "request_"), READ)
+def test_a_wish_is_read(wish, request_):
+    assert compact(understand(wish, CAMP)).startswith(request_)
+
+
+@pytest.mark.parametrize(("wish", "asked"), ASKED)
+def test_what_two_readings_answer_differently_is_asked(wish, asked):
+    assert asked in compact(understand(wish, CAMP))
