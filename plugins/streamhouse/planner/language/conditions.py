@@ -275,11 +275,11 @@ def _present(bench: Bench, clause: Present) -> list[Filter]:
     _denial_of_base(bench, clause, placed)
     if clause.never and is_number(placed.column):
         raise NotPlacedError(noun.text, f"{placed.name} of a row does not say that it never was")
-    if is_quantity(placed.column) and not clause.present and not placed.column.unit:
+    only_empty = not clause.present and is_empty_without(placed.column)
+    if is_quantity(placed.column) and not clause.present and not placed.column.unit and not only_empty:
         raise UnclearError(
             f"'{clause.phrase}': is {placed.name} 0 then, or empty?", clause.phrase, (f"with {placed.name} = 0",)
         )
-    only_empty = not clause.present and is_empty_without(placed.column)
     if is_number(placed.column) and may_be_zero(placed.column) and not only_empty:
         places.note(clause.phrase, f"{placed.name} {'> 0' if clause.present else '= 0 or empty'}")
         positive = Condition(left=of, operator=">", values=(0,))

@@ -16,6 +16,8 @@ TURNS_OF_TYPING: tuple[tuple[str, str], ...] = (
     (r"\b(?:pls|plz)\b", "please"),
     # what is said behind a comma
     (r"^([a-z]+s) ((?:per|by|for each|for every|of each) [a-z]+(?: [a-z]+)?),? (?:and|plus) (how (?:much|many)(?! (?:more|less|fewer)) [^,.;]+?)(?=[.?!]*\s*$)", r"number of \1 and \3 \2"),
+    # when something was there for the last time
+    (r"^when did (?:each|every) ([a-z]+) (?:place|make|have|take|get|do|give|send|submit) (?:the|its|their|his|her|an?) (last|latest|first|earliest|most recent|newest) ([a-z]+)(?=[.?!]*\s*$)", r"when was the \2 \3 of each \1"),
     # two values of one noun, side by side
     (r"\b([a-z]+) ([a-z]+s) (?:vs\.?|versus) ([a-z]+) \2\b", r"\1 vs \3 \2"),
     # what is weighed

@@ -14,9 +14,11 @@ CAMP = catalog(
                                            "sold_on:d|sold;empty while we have it", "permit_until:d|permit ends;day on which the permit ends"],
           values={"cloth": {"CTN": ["cotton"], "PLY": ["polyester"]}}, measures={"tents": {"sql": "COUNT(*)"}}),
     table("ods.stays", ["stay_no"], "arrived_at", ["stay_no:i", "tent_no:i>ods.tents.tent_no", "arrived_at:t|arrived", "guests:i;how many people came", "pause_minutes:i|pause#minutes;how long the host was away",
-                                                   "queue_minutes:f|wait#minutes;minutes until the key was there; empty if it was not noted", "shade_percent:f|shade#percent;part of the day in the shade", "door_locked:b", "tip_eur:f|tip#EUR", "source:s|booking channel", "car_kind:s|car;what they drove"],
-          values={"source": {"APP": ["app"], "TEL": ["phone"]}, "car_kind": {"VAN": ["van"], "BIK": ["bike"]}},
+                                                   "queue_minutes:f|wait#minutes;minutes until the key was there; empty if it was not noted", "shade_percent:f|shade#percent;part of the day in the shade", "door_locked:b", "tip_eur:f|tip#EUR", "source:s|booking channel", "host:s|welcomer;who met the guests; empty if nobody did", "stars:i|rating;empty if none were given", "car_kind:s|car;what they drove"],
+          values={"source": {"APP": ["app"], "TEL": ["phone"]}, "host": {"Ilse": [], "Otto": []}, "car_kind": {"VAN": ["van"], "BIK": ["bike"]}},
           measures={"stays": {"sql": "COUNT(*)"}, "tips": {"sql": "SUM(tip_eur)", "unit": "EUR"}}),
+    table("ods.shifts", ["shift_no"], "begun_at", ["shift_no:i", "cook:s", "begun_at:t|begun", "break_minutes:i|break#minutes", "hours:f|duration#h"]),
+    table("ods.sales", ["sale_no"], "sold_at", ["sale_no:i", "seller:s", "sold_at:t|sold", "coupon_eur:f|coupon#EUR"], synonyms=["souvenir"], measures={"coupons": {"sql": "SUM(coupon_eur)", "unit": "EUR"}}),
     table("ods.meals", ["meal_no"], "served_at", ["meal_no:i", "stay_no:i>ods.stays.stay_no", "served_at:t|served", "dish:s", "plate_grams:i|plate size|size#g", "weight_kg:f#kg"],
           values={"dish": {"SUP": ["soup"], "BRD": ["bread"]}}, measures={"meals": {"sql": "COUNT(*)"}, "food": {"sql": "SUM(weight_kg)", "unit": "kg"}}),
 )  # fmt: skip
@@ -49,6 +51,16 @@ READ = [
     ("number of app stays vs phone stays per month", "ods.stays; where source in APP, TEL; by source, month(arrived_at); get count(*)"),
     # a unit before a value
     ("kg soup food per day", "ods.meals; where dish = SUP; by day(served_at); get food"),
+    # no rating, where the description says when it is empty
+    ("stays without a rating", "ods.stays; where stars is null"),
+    # how long a row lasts, and not its break
+    ("longest shift of each cook", "ods.shifts; top 1 hours per cook ties"),
+    # the share that rows have in a sum, and not in the rows with it
+    ("share of phone stays in tips", "ods.stays; get -tips, -tips if source = TEL; then ratio(tips if source = TEL, tips)"),
+    # who does what
+    ("how many stays did Ilse welcome per month", "ods.stays; where host = Ilse; by month(arrived_at); get count(*)"),
+    # a verb that only says that something is there
+    ("when did each tent have its last stay", "ods.stays; last arrived_at per tent_no"),
     # of two ends, the one that is empty for what goes on
     ("tents that are still with us", "ods.tents; where sold_on is null"),
 ]  # fmt: skip
@@ -57,6 +69,7 @@ ASKED = [
     ("stays per channel and tips", "'tips': "),
     ("guests who had a pause of more than 30 minutes", "guests is only a number"),
     ("food per dish and stays", "a group for each of them, or their number as well?"),
+    ("how much did we sell in May", "REFUSED"),
     ("meals per plate size", "a figure divided by ods.meals.plate_grams, or a group"),
     ("tips per channel, average", "the average of single rows, or of the totals"),
 ]
