@@ -20,7 +20,8 @@ def with_shares_of_sums(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[To
         if value is None or value.senses[0].kind != "value" or value.best < WHOLE_NAME:
             continue
         rows = lexicon.mention(tokens, value.end) if value.end < len(tokens) else None
-        end = rows.end if rows is not None and rows.of_kind("table") else value.end
+        is_table = rows is not None and bool(rows.of_kind("table"))
+        end = rows.end if rows is not None and rows.of_kind("table", "measure") else value.end
         if end >= len(tokens) or tokens[end].word not in {"in", "of"}:
             continue
         first = _behind_articles(tokens, end + 1)
@@ -29,7 +30,7 @@ def with_shares_of_sums(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[To
             continue
         link = replace(tokens[end], text="for", word="for", stem="for")
         part = (*tokens[: at + 2], *tokens[first : whole.end], link)
-        return (*part, *tokens[begin:end], *tokens[whole.end :])
+        return (*part, *tokens[begin : end if is_table else value.end], *tokens[whole.end :])
     return tokens
 
 

@@ -47,6 +47,7 @@ READ = [
     # a whole number behind "by" makes groups
     ("meals by plate size", "ods.meals; by plate_grams; get meals"),
     ("tents by altitude", "ods.tents; join field=ods.fields; by field.altitude_m; get tents"),
+    ("food per dish and plate size", "ods.meals; by dish, plate_grams; get food"),
     # two values of one noun
     ("number of app stays vs phone stays per month", "ods.stays; where source in APP, TEL; by source, month(arrived_at); get count(*)"),
     # a unit before a value
@@ -57,6 +58,7 @@ READ = [
     ("longest shift of each cook", "ods.shifts; top 1 hours per cook ties"),
     # the share that rows have in a sum, and not in the rows with it
     ("share of phone stays in tips", "ods.stays; get -tips, -tips if source = TEL; then ratio(tips if source = TEL, tips)"),
+    ("share of soup food in the food", "ods.meals; get -food, -food if dish = SUP; then ratio(food if dish = SUP, food)"),
     # who does what
     ("how many stays did Ilse welcome per month", "ods.stays; where host = Ilse; by month(arrived_at); get count(*)"),
     # a verb that only says that something is there
@@ -70,6 +72,8 @@ ASKED = [
     ("guests who had a pause of more than 30 minutes", "guests is only a number"),
     ("food per dish and stays", "a group for each of them, or their number as well?"),
     ("how much did we sell in May", "REFUSED"),
+    ("share of stays by phone in tips", "'in tips': only rows that have one, or a share of their total?"),
+    ("shifts per cook and hours", "'hours': a group for each of them, or the number that is called so?"),
     ("meals per plate size", "a figure divided by ods.meals.plate_grams, or a group"),
     ("tips per channel, average", "the average of single rows, or of the totals"),
 ]
