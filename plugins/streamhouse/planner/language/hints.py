@@ -88,7 +88,8 @@ def _numbers(bench: Bench, measures: tuple[str, ...], words: tuple[str, ...]) ->
         unit = unit_of_column(column)
         named = any(stems(word)[0] in stems(column.name) for word in words)
         if named or (unit and unit.measures in measures):
-            found.append((0 if _is_called(column, words[:2]) else 1 + (not named or _is_pause(column)), column))
+            length = "time" in measures and _is_called(column, words[:2])
+            found.append((0 if length else 1 + (not named or _is_pause(column)), column))
     return [column for rank, column in found if rank == min(r for r, _ in found)]
 
 
