@@ -25,6 +25,7 @@ TURNS_OF_TYPING: tuple[tuple[str, str], ...] = (
     (rf"^([a-z]+(?: [a-z]+)?) (?:per|by|each|every) {_PERIOD}(?: and| with| plus|,) (?:the |its )?(?:change|growth) in (?:percent|%){_END}", r"\1 per \2 and percentage change compared to the previous \2"),
     # two values of one noun, side by side
     (r"\b([a-z]+) ([a-z]+s) (?:vs\.?|versus) ([a-z]+) \2\b", r"\1 vs \3 \2"),
+    (r"\b([a-z]+) ([a-z]+s) ((?:per|by) [a-z]+) (?:vs\.?|versus) ([a-z]+) \2\b", r"\1 vs \4 \2 \3"),
     # what is weighed
     (rf"^(?:what|which) ([a-z]+(?: [a-z]+)?) weigh(?:s|ed)? {_BOUND}", r"\1 with a weight of "),
     (rf"\b(?:that |which |who )?weigh(?:s|ed|ing)? {_BOUND}", "with a weight of "),

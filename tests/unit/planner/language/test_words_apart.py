@@ -3,6 +3,7 @@
 
 import pytest
 
+from benchmarks.wishes.catalogs import schema
 from streamhouse.planner.understand import understand
 from tests.unit.planner.compact_request import compact
 from tests.unit.planner.wish_catalogs import catalog, table
@@ -50,6 +51,10 @@ READ = [
     ("food per dish and plate size", "ods.meals; by dish, plate_grams; get food"),
     # two values of one noun
     ("number of app stays vs phone stays per month", "ods.stays; where source in APP, TEL; by source, month(arrived_at); get count(*)"),
+    ("app stays per month vs phone stays", "ods.stays; where source in APP, TEL; by source, month(arrived_at); get stays"),
+    # what is shown beside the best, and a change that names no other period
+    ("top 3 tents by tips and their cloth", "ods.stays; join tent=ods.tents; by tent_no, tent.cloth; get tips; top 3 tips"),
+    ("monthly tips and change in percent", "ods.stays; by month(arrived_at); get tips; then change(tips) %"),
     # a unit before a value
     ("kg soup food per day", "ods.meals; where dish = SUP; by day(served_at); get food"),
     # no rating, where the description says when it is empty
@@ -87,3 +92,11 @@ def test_a_wish_is_read(wish, request_):
 @pytest.mark.parametrize(("wish", "asked"), ASKED)
 def test_what_two_readings_answer_differently_is_asked(wish, asked):
     assert asked in compact(understand(wish, CAMP))
+
+
+def test_things_that_are_so_may_be_said_by_one_of_their_values():
+    found = compact(understand("insured dogs per town", schema("vet").catalog))
+    expected = (
+        "ods.animals; join owner=ods.owners; where insured = True and species = DOG; by owner.village; get count(*)"
+    )
+    assert found.startswith(expected)
