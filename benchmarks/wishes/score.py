@@ -48,6 +48,7 @@ SETS = (
     "twentythird",
     "twentyfourth",
     "twentyfifth",
+    "twentysixth",
     "held",
 )
 BLIND = "blind"  # scored only when it is asked for, so that nobody sees its failures by accident

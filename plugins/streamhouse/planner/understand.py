@@ -22,6 +22,7 @@ from streamhouse.planner.language.courtesies import without_courtesies
 from streamhouse.planner.language.days_without_year import day_without_year
 from streamhouse.planner.language.deadlines import with_deadlines
 from streamhouse.planner.language.deeds_had import with_deeds
+from streamhouse.planner.language.deeds_of_agents import with_agents
 from streamhouse.planner.language.denied_values import with_denied_values
 from streamhouse.planner.language.designators import with_plain_values
 from streamhouse.planner.language.done_things import with_done_things
@@ -31,6 +32,7 @@ from streamhouse.planner.language.each_does import with_each_doing
 from streamhouse.planner.language.ended_as import with_ended_as
 from streamhouse.planner.language.ends_of_validity import with_ends
 from streamhouse.planner.language.excused import restricts_rows, said_of_all
+from streamhouse.planner.language.flags_apart import with_whole_flags
 from streamhouse.planner.language.grammar import read_wish
 from streamhouse.planner.language.how_much import with_sums
 from streamhouse.planner.language.how_often import with_how_often
@@ -58,6 +60,7 @@ from streamhouse.planner.language.people import named_people
 from streamhouse.planner.language.phrasing import rephrased
 from streamhouse.planner.language.pieces_sold import with_pieces
 from streamhouse.planner.language.place import NotPlacedError, UnclearError
+from streamhouse.planner.language.plain_columns import with_average_first, with_plain_columns
 from streamhouse.planner.language.rates_of_flags import with_shares_of_flags
 from streamhouse.planner.language.rates_of_pay import with_rates
 from streamhouse.planner.language.reader import MEANINGFUL
@@ -71,6 +74,7 @@ from streamhouse.planner.language.scope import default_time, is_number
 from streamhouse.planner.language.screen import screened
 from streamhouse.planner.language.shape import Shaped
 from streamhouse.planner.language.shared_heads import with_shared_heads
+from streamhouse.planner.language.shares_in_sums import with_shares_of_sums
 from streamhouse.planner.language.shown_columns import with_columns_apart
 from streamhouse.planner.language.spelling import respelled_words
 from streamhouse.planner.language.sums_of_things import with_sums_of_things
@@ -177,7 +181,8 @@ def _tokens(wish: str, lexicon: Lexicon, draft: Draft) -> tuple[Token, ...]:
     tokens = with_empty_said(with_measured_adjectives(tokens, lexicon, draft), lexicon, draft)
     tokens = with_sums_of_things(without_doer(tokens, lexicon, draft), lexicon, draft)
     tokens = with_counts_of_values(without_objects(tokens, lexicon, draft), lexicon, draft)
-    tokens = with_values_of_things(tokens, lexicon, draft)
+    tokens = with_plain_columns(with_values_of_things(tokens, lexicon, draft), lexicon, draft)
+    tokens = with_agents(tokens, lexicon, draft)
     for said_otherwise in _OTHERWISE:
         tokens = said_otherwise(tokens, lexicon)
     return tokens
@@ -201,6 +206,9 @@ _OTHERWISE = (
     with_ended_as,
     with_both_sides,
     with_groups_of_flags,
+    with_whole_flags,
+    with_average_first,
+    with_shares_of_sums,
     with_plain_values,
     with_done_moments,
     with_deeds,

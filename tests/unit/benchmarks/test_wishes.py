@@ -41,6 +41,7 @@ HOSTILE = Wish.model_validate(
         ("twentythird", 80, {"dentallab", "laundry"}),
         ("twentyfourth", 65, {"toolhire", "vet"}),
         ("twentyfifth", 80, {"furniture", "musicschool"}),
+        ("twentysixth", 70, {"beekeeping", "taxi"}),
     ],
 )
 def test_a_set_to_develop_on_has_its_schemas_and_a_part_to_refuse(name, count, schemas):

@@ -10,9 +10,11 @@ from streamhouse.planner.language.units import unit_of, unit_of_name
 def amount_behind(reader: Reader, quantity: Quantity | None) -> Noun | None:
     """Read the column or measure that stands right behind a quantity, and has the unit of it."""
     found = reader.mention() if quantity is not None and quantity.unit is not None else None
-    if found is None or quantity is None or quantity.unit is None or found.of_kind("table", "value"):
+    if found is None or quantity is None or quantity.unit is None or found.of_kind("table"):
         return None
     tables = reader.lexicon.catalog.tables
+    if any(tables[one.table].column(one.column).type != "boolean" for one in found.of_kind("value")):
+        return None  # a flag is no amount: "19 % water", where another table has `has_water`
     for sense in found.of_kind("column", "measure"):
         if sense.quality < WHOLE_NAME:
             continue

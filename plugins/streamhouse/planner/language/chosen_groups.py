@@ -1,9 +1,11 @@
 """Groups that no word of a wish chose, or that a word may have chosen otherwise: each is asked back."""
 
 from streamhouse.planner.language.answered_wish import AnsweredWish
+from streamhouse.planner.language.draft import Noun, Time
 from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Mention, Sense
-from streamhouse.planner.language.mentions import mentions_of
+from streamhouse.planner.language.mentions import mentions_of, tables_named
+from streamhouse.planner.language.scope import TIMES
 from streamhouse.planner.language.tokens import singular, stem
 from streamhouse.planner.language.words import GRAINS
 from streamhouse.planner.request import ColumnRef, Condition, Question
@@ -100,6 +102,42 @@ def average_of_groups(wish: AnsweredWish) -> Question | None:
     last = wish.tokens[at + 3].text
     text = f"'per {wish.tokens[at + 1].text} and {last}': one average over all of them, or one for each {last}?"
     return Question(text=text, phrase=f"and {last}", choices=(f"for each {last}",))
+
+
+def plural_group(wish: AnsweredWish) -> Question | None:
+    """As in "revenue per shop and orders": a group for each order, or the number of orders of each shop?"""
+    groups = [one for one in wish.draft.groups if isinstance(one, Noun)]
+    if wish.block.inner is not None or not wish.block.measures or len(wish.draft.groups) < _TWO:
+        return None
+    lexicon = wish.scope.lexicon
+    for group in groups:
+        word = group.head.words[-1] if group.head.words else ""
+        begin = min(one.start for one in (group.head, *group.around))
+        before, first = wish.word(begin - 1), wish.word(begin - 2)
+        joined = before == "and" and word.endswith("s") and singular(first) == first
+        times = [
+            one
+            for one in group.head.of_kind("column")
+            if lexicon.catalog.tables[one.table].column(one.column).type in TIMES
+        ]
+        if joined and singular(word) != word and (times or tables_named([group.head], WHOLE_NAME)):
+            text = f"'{group.text}': a group for each of them, or their number as well?"
+            return Question(text=text, phrase=group.text, choices=(singular(group.text), f"number of {group.text}"))
+    return None
+
+
+def plural_time(wish: AnsweredWish) -> Question | None:
+    """As in "shifts per driver and hours", where a number of each shift is called its hours."""
+    lexicon = wish.scope.lexicon
+    times = [one for one in wish.draft.groups if isinstance(one, Time)]
+    for at in range(1, len(wish.tokens)):
+        named = lexicon.mention(wish.tokens, at, 1) if wish.word(at - 1) == "and" else None
+        own = named.of_kind("column", "measure") if named is not None and wish.word(at).endswith("s") else ()
+        if any(one.quality >= WHOLE_NAME for one in own) and wish.word(at) in {one.phrase for one in times}:
+            said = wish.tokens[at].text
+            text = f"'{said}': a group for each of them, or the number that is called so?"
+            return Question(text=text, phrase=said, choices=(singular(said), f"total {said}"))
+    return None
 
 
 _TWO = 2

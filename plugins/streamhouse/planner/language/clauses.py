@@ -260,6 +260,16 @@ def read_when(reader: Reader, verb: Mention | None = None) -> When | None:
     return When(both or period, verb, negated, reader.text(start))
 
 
+def keep_around(reader: Reader, noun: Noun) -> None:
+    """Keep what stands before a time: its thing, or what is said as well: "marked" of "marked queen from 2025"."""
+    thing = next((mention for mention in noun.around if mention.of_kind("table")), None)
+    if thing is not None:
+        reader.draft.nouns.append(Noun(thing, tuple(mention for mention in noun.around if mention is not thing)))
+        return
+    for mention in noun.around:
+        reader.keep(Present(Noun(mention), True, phrase=mention.text))
+
+
 def read_value(reader: Reader) -> Clause | None:
     """Read values: "cancelled", "Berlin or Hamburg", "store 330", "status 'open'"."""
     start = reader.at

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from streamhouse.planner.catalog import CatalogColumn, ForeignKey
 from streamhouse.planner.language.above_nothing import above_nothing
-from streamhouse.planner.language.bench import Bench, unit_of_column
+from streamhouse.planner.language.bench import Bench
 from streamhouse.planner.language.codes import names_own_key, without_codes
 from streamhouse.planner.language.comparisons import compared
 from streamhouse.planner.language.draft import Clause, Either, Is, Noun, Present, State, When
@@ -15,7 +15,12 @@ from streamhouse.planner.language.levels import LAST_WORD, NEARLY_NAME
 from streamhouse.planner.language.lexicon import Mention, Sense
 from streamhouse.planner.language.mentions import mentions_of
 from streamhouse.planner.language.never_of_others import said_of_others
-from streamhouse.planner.language.none_there import check_there_or_shown, is_empty_without, refuse_text_of_none
+from streamhouse.planner.language.none_there import (
+    check_there_or_shown,
+    is_empty_without,
+    may_be_zero,
+    refuse_text_of_none,
+)
 from streamhouse.planner.language.owners import one_meant
 from streamhouse.planner.language.place import (
     NotPlacedError,
@@ -25,7 +30,7 @@ from streamhouse.planner.language.place import (
     UnclearError,
     counts,
 )
-from streamhouse.planner.language.present_time import is_empty_for_now
+from streamhouse.planner.language.present_time import ends_of_now
 from streamhouse.planner.language.scope import TIMES, ReachableTables, is_number, is_quantity, key_column, spoken
 from streamhouse.planner.language.times import when
 from streamhouse.planner.language.tokens import stem, stems
@@ -39,8 +44,6 @@ from streamhouse.planner.request import (
     Filter,
     Related,
 )
-
-_AMOUNTS = frozenset({"money", "mass", "energy", "volume"})
 
 
 def filters_of(bench: Bench, clause: Clause) -> list[Filter]:
@@ -272,13 +275,12 @@ def _present(bench: Bench, clause: Present) -> list[Filter]:
     _denial_of_base(bench, clause, placed)
     if clause.never and is_number(placed.column):
         raise NotPlacedError(noun.text, f"{placed.name} of a row does not say that it never was")
-    if is_quantity(placed.column) and not clause.present and not placed.column.unit:
+    only_empty = not clause.present and is_empty_without(placed.column)
+    if is_quantity(placed.column) and not clause.present and not placed.column.unit and not only_empty:
         raise UnclearError(
             f"'{clause.phrase}': is {placed.name} 0 then, or empty?", clause.phrase, (f"with {placed.name} = 0",)
         )
-    unit = unit_of_column(placed.column)
-    only_empty = not clause.present and is_empty_without(placed.column)
-    if is_number(placed.column) and unit and unit.measures in _AMOUNTS and not only_empty:
+    if is_number(placed.column) and may_be_zero(placed.column) and not only_empty:
         places.note(clause.phrase, f"{placed.name} {'> 0' if clause.present else '= 0 or empty'}")
         positive = Condition(left=of, operator=">", values=(0,))
         empty = AnyOf(of=(Condition(left=of, operator="=", values=(0,)), Condition(left=of, operator="is null")))
@@ -365,8 +367,7 @@ def _state(bench: Bench, clause: State) -> list[Filter]:
     stems_of_end = {stem(word) for word in STATES[clause.word]}
     times = [c for c in bench.base.columns if c.type in TIMES and c.name != bench.base.event_time]
     named = [c for c in times if {p for text in (c.name, *c.synonyms) for p in stems(text)} & stems_of_end]
-    found = [c for c in times if stem(clause.word) in stems(when_empty(c))] or named
-    found = found or [c for c in times if clause.word in {"current", "active"} and is_empty_for_now(c)]
+    found = [c for c in times if stem(clause.word) in stems(when_empty(c))] or ends_of_now(clause.word, times, named)
     found = found or [
         c for c in bench.base.columns if stem(clause.word) in stems(when_empty(c)) and not _asked(bench, c)
     ]

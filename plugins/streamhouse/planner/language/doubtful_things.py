@@ -4,7 +4,7 @@ from itertools import pairwise
 
 from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.draft import Compared, Figure, Is, Noun, When
-from streamhouse.planner.language.levels import LAST_WORD, SAME_FORM, WHOLE_NAME
+from streamhouse.planner.language.levels import LAST_WORD, NAME, SAME_FORM, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Mention
 from streamhouse.planner.language.scope import is_number
 from streamhouse.planner.language.shape import Shaped
@@ -151,6 +151,8 @@ def other_deed(wish: AnsweredWish) -> Question | None:
     lexicon = wish.lexicon
     read = _tables_read(wish.found)
     named = {word for one in wish.mentions if len(one.words) > 1 and one.best >= WHOLE_NAME for word in one.words}
+    named |= {one.words[0] for one in wish.mentions for sense in one.of_kind("column")
+              if len(one.words) == 1 and sense.quality >= NAME and sense.table in read}  # fmt: skip
     for word in wish.draft.words:
         if word in named or not is_past_form(word):
             continue

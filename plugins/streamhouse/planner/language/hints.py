@@ -88,5 +88,20 @@ def _numbers(bench: Bench, measures: tuple[str, ...], words: tuple[str, ...]) ->
         unit = unit_of_column(column)
         named = any(stems(word)[0] in stems(column.name) for word in words)
         if named or (unit and unit.measures in measures):
-            found.append((not named, column))
+            length = "time" in measures and _is_called(column, words[:2])
+            found.append((0 if length else 1 + (not named or _is_pause(column)), column))
     return [column for rank, column in found if rank == min(r for r, _ in found)]
+
+
+def _is_called(column: CatalogColumn, words: tuple[str, ...]) -> bool:
+    """Whether the name or a synonym of a number is one of some words: the `hours` of a shift are its "length"."""
+    names = [stems(text) for text in (column.name, *column.synonyms)]
+    return any(stems(word) in names for word in words)
+
+
+def _is_pause(column: CatalogColumn) -> bool:
+    """Whether a time is only a part of how long a row lasts, by its name: `break_minutes`."""
+    return bool((_PARTIAL | _PAUSES) & set(stems(column.name)))
+
+
+_PAUSES = frozenset(stem(word) for word in ("pause", "rest", "wait", "waiting", "idle"))

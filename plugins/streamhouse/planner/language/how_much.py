@@ -14,6 +14,10 @@ _PAYING = frozenset(map(stem, (
     "donate", "give", "pay", "spend", "invoice", "bill", "charge", "claim", "refund", "contribute", "deposit",
     "withdraw", "earn", "sell", "reimburse",
 )))  # fmt: skip
+_GAINING = frozenset(map(stem, ("sell", "earn", "spend", "pay", "charge", "bill", "invoice")))
+_DEDUCTED = frozenset(map(stem, (
+    "discount", "voucher", "rebate", "refund", "tip", "deposit", "coupon", "reduction", "bonus", "loss", "damage",
+)))  # fmt: skip
 _SPENDING = frozenset(map(stem, ("spend", "pay")))
 _PRONOUNS = frozenset({"we", "you", "they", "i"})  # what stands behind one is a verb
 _SHORT = 3  # letters that a verb has at least
@@ -69,8 +73,10 @@ def _sum_named(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> str:
     named = {f"{t.name}.{name}" for t in tables.values() for name in sums_of_money(t) if token.stem in _words(t, name)}
     if not named and token.stem in _PAYING:
         rows = {s.table for s in senses if s.kind == "table" or s.column == tables[s.table].event_time}
-        sums = [f"{name}.{one}" for name in sorted(rows) for one in sums_of_money(tables[name])]
-        named = set(sums)
+        sums = [(table, one) for table in map(tables.get, sorted(rows)) if table for one in sums_of_money(table)]
+        named = {f"{table.name}.{one}" for table, one in sums}
+        if token.stem in _GAINING and any(_words(table, one) & _DEDUCTED for table, one in sums):
+            return ""  # what is sold is no discount, though that is the only sum of the rows
     if not named and token.stem in _SPENDING:
         named = _spent_on(tokens, at, lexicon)
     return named.pop() if len(named) == 1 else ""

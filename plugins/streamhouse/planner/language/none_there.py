@@ -3,6 +3,7 @@
 import re
 
 from streamhouse.planner.catalog import CatalogColumn
+from streamhouse.planner.language.bench import unit_of_column
 from streamhouse.planner.language.draft import Present
 from streamhouse.planner.language.empty_columns import may_be_empty, when_empty
 from streamhouse.planner.language.place import Placed, UnclearError
@@ -15,6 +16,15 @@ _ZEROES = frozenset({"0", "none", "no", "nothing", "n/a"})  # texts that say tha
 def is_empty_without(column: CatalogColumn) -> bool:
     """Whether a description says that NULL means none, as in "empty if there is no limit": zero is a limit then."""
     return _WITHOUT.match(when_empty(column)) is not None
+
+
+_AMOUNTS = frozenset({"money", "mass", "energy", "volume"})
+
+
+def may_be_zero(column: CatalogColumn) -> bool:
+    """Whether there is none where a number is 0: an amount, or a time that each row has, as in "without a break"."""
+    unit = unit_of_column(column)
+    return unit is not None and (unit.measures in _AMOUNTS or (unit.measures == "time" and not may_be_empty(column)))
 
 
 def refuse_text_of_none(clause: Present, placed: Placed) -> None:

@@ -5,7 +5,7 @@ import re
 from streamhouse.planner.catalog import CatalogColumn
 from streamhouse.planner.language.bench import Bench
 from streamhouse.planner.language.draft import State
-from streamhouse.planner.language.empty_columns import when_empty
+from streamhouse.planner.language.empty_columns import may_be_empty, when_empty
 from streamhouse.planner.language.place import UnclearError
 from streamhouse.planner.language.scope import TIMES, spoken
 from streamhouse.planner.language.tokens import stem, stems
@@ -47,6 +47,22 @@ def _ends(bench: Bench) -> list[CatalogColumn]:
 def is_empty_for_now(column: CatalogColumn) -> bool:
     """Whether the description of a time says that it is empty for what goes on."""
     return _GOES_ON.search(when_empty(column)) is not None
+
+
+def ends_of_now(word: str, times: list[CatalogColumn], named: list[CatalogColumn]) -> list[CatalogColumn]:
+    """The times that may be empty for what goes on: those that are called its end, or whose description says so.
+
+    Args:
+        word: For what goes on: "active", "open".
+        times: Of the rows, but for the one at which each came to be.
+        named: Those of them that are called an end. One with a description that speaks of no empty row is none.
+    """
+    if word not in {"current", "active"}:
+        return named
+    ongoing = [one for one in times if is_empty_for_now(one)]
+    if len(ongoing) == 1 and all(one in ongoing or (one.description and not may_be_empty(one)) for one in named):
+        return ongoing
+    return named or ongoing
 
 
 def _is_bound(bench: Bench, ends: list[CatalogColumn]) -> bool:

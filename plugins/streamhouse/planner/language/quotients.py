@@ -5,7 +5,7 @@ from dataclasses import replace
 from streamhouse.planner.language.bench import Bench
 from streamhouse.planner.language.draft import Draft, Figure, Noun
 from streamhouse.planner.language.named_measures import adds_up, folds_as, named_measure
-from streamhouse.planner.language.place import NotPlacedError
+from streamhouse.planner.language.place import NotPlacedError, UnclearError
 from streamhouse.planner.language.reader import DETERMINERS, Reader
 from streamhouse.planner.language.scope import is_quantity
 
@@ -69,6 +69,7 @@ def divided_by_group(bench: Bench, draft: Draft) -> Draft:
         return draft
     if figure.function not in {"", "sum", "amount"}:
         return draft
+    _refuse_joined(draft, per[0], figure)
     to = Figure("", replace(per[0], per=False), phrase=per[0].text)
     whole = replace(figure, window="ratio", to=to, near=(), phrase=f"{figure.phrase} per {per[0].text}")
     return replace(
@@ -77,6 +78,22 @@ def divided_by_group(bench: Bench, draft: Draft) -> Draft:
         groups=[group for group in draft.groups if group is not per[0]],
         nouns=[noun for noun in draft.nouns if noun not in nouns],
     )
+
+
+def _refuse_joined(draft: Draft, below: Noun, figure: Figure) -> None:
+    """Do nothing where "per" or "by" stands before the number that is divided by.
+
+    Raises:
+        UnclearError: "and" joins it to a group: "orders per shop and turnover".
+    """
+    begin = min(mention.start for mention in (below.head, *below.around))
+    while begin and draft.words[begin - 1] in DETERMINERS:
+        begin -= 1
+    if begin and draft.words[begin - 1] in {"and", ",", "&"}:
+        raise UnclearError(
+            f"'{below.text}': shown beside {figure.phrase}, or what it is divided by?", below.text,
+            (f"total {below.text}",),
+        )  # fmt: skip
 
 
 def _divides(bench: Bench, group: Noun) -> bool:

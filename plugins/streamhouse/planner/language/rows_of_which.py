@@ -4,7 +4,8 @@ from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.empty_columns import may_be_empty
 from streamhouse.planner.language.levels import SAME_FORM, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Mention
-from streamhouse.planner.language.scope import TIMES, spoken
+from streamhouse.planner.language.people import names_people
+from streamhouse.planner.language.scope import TIMES, is_number, spoken
 from streamhouse.planner.language.words import is_past_form
 from streamhouse.planner.request import ColumnRef, Question
 
@@ -98,6 +99,26 @@ def of_some(wish: AnsweredWish) -> Question | None:
                        for one in keys if one.references):  # fmt: skip
                 text = f"'of {mention.text}': only rows with {base.name}.{keys[0].name}, or all rows?"
                 return Question(text=text, phrase=f"of {mention.text}")
+    return None
+
+
+def people_as_number(wish: AnsweredWish) -> Question | None:
+    """As in "passengers who waited", where only a number of rows is called so: how many passengers each row has."""
+    block = wish.block
+    if block.measures or block.dimensions or block.inner is not None or block.pick is not None:
+        return None
+    refs = [one.of for one in block.columns if isinstance(one.of, ColumnRef)]
+    if not refs or len(refs) != len(block.columns):
+        return None
+    shown = [(wish.scope.reaches[of.role].table if of.role else wish.base).column(of.column) for of in refs]
+    if not all(is_number(one) and one.references is None for one in shown):
+        return None
+    for noun in wish.draft.nouns:
+        columns = {one.column for one in noun.head.of_kind("column")} & {one.name for one in shown}
+        if columns and noun.head.words and names_people(noun.head.words[-1]) and not noun.predicate:
+            text = f"'{noun.text}': {min(columns)} is only a number; rows of {wish.base.name}?"
+            rows = spoken(wish.base.name.split(".")[1])
+            return Question(text=text, phrase=noun.text, choices=(rows,))
     return None
 
 

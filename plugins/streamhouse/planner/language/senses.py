@@ -135,6 +135,8 @@ def _column_senses(table: CatalogTable, column: CatalogColumn, entity: tuple[str
         if thing and " " not in what and " " not in thing.removeprefix("the "):
             yield f"{thing.removeprefix('the ')} {what}", less(sense, 0.9)  # "publication year", "campaign type"
         first, _, last = synonym.rpartition(" ")
+        if first.isalpha() and column.values and last not in _GENERAL:
+            yield last, less(sense, 0.6)  # "channel", of a "booking channel"
         done = is_past_form(first)
         if first and done and last in {"in", "on", "at", "by", "from", "to", "since", "for"}:
             yield first, less(sense, 0.9)

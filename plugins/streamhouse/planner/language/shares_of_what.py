@@ -3,6 +3,7 @@
 from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Mention
+from streamhouse.planner.language.tokens import singular
 from streamhouse.planner.language.words import ARTICLES, is_past_form
 from streamhouse.planner.request import ColumnRef, Condition, Cut, Question
 
@@ -33,6 +34,22 @@ def time_of_part(wish: AnsweredWish) -> Question | None:
                 name = one.left.column if isinstance(one.left, ColumnRef) else measure.name
                 text = f"{wish.base.name}.{name} is empty for the others: which time counts for the periods?"
                 return Question(text=text, phrase=name.replace("_", " "))
+    return None
+
+
+def rows_in_sum(wish: AnsweredWish) -> Question | None:
+    """As in "share of rides by card in fares": by the rides that have a fare, where their share in the sum is asked."""
+    parts = {one.of for one in wish.block.derived if one.kind == "ratio"}
+    wheres = [one for measure in wish.block.measures if measure.name in parts for one in measure.where]
+    bound = {one.left.column for one in wheres if isinstance(one, Condition) and isinstance(one.left, ColumnRef)
+             and one.operator in {">", "is not null"} and one.values in {(), (0,)}}  # fmt: skip
+    for mention in wish.mentions if bound else ():
+        at = mention.start
+        while at and wish.tokens[at - 1].word in ARTICLES:
+            at -= 1
+        if wish.word(at - 1) == "in" and any(one.column in bound for one in mention.of_kind("column")):
+            text = f"'in {mention.text}': only rows that have one, or a share of their total?"
+            return Question(text=text, phrase=f"in {mention.text}", choices=(f"with a {singular(mention.text)} > 0",))
     return None
 
 

@@ -14,6 +14,9 @@ _ALONE = (
     "from smallest to largest", "from most to least", "from newest to oldest", "from oldest to newest",
     "best first", "worst first", "longest first", "shortest first", "fewest first", "cheapest first", "least first",
     "greatest first", "in order of size", "chronologically", "in chronological order", "latest first", "earliest first",
+    "most common first", "most frequent first", "most popular first", "least common first", "least frequent first",
+    "most expensive first", "highest number first", "youngest first", "heaviest first", "lightest first",
+    "fastest first", "slowest first", "busiest first", "top first",
 )  # fmt: skip
 _ORDERED = ("sorted", "ordered", "order", "sort", "ranked", "arranged", "listed", "arrange")
 _DIRECTIONS = ("descending", "ascending", "in descending order", "in ascending order", "in decreasing order",

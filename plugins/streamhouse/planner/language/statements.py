@@ -5,6 +5,7 @@ from decimal import Decimal
 
 from streamhouse.planner.language.amounts_behind import amount_behind
 from streamhouse.planner.language.clauses import (
+    keep_around,
     read_columns_compared,
     read_compared,
     read_lasted,
@@ -84,9 +85,7 @@ def valued(reader: Reader) -> bool:
         found = read_when(reader, noun.head)
         if found:
             reader.keep(replace(found, phrase=reader.text(start)))
-            things = tuple(mention for mention in noun.around if mention.of_kind("table"))
-            if things:
-                reader.draft.nouns.append(Noun(things[0], tuple(m for m in noun.around if m is not things[0])))
+            keep_around(reader, noun)
             return True
     reader.at = back
     if noun.head.of_kind("column", "measure") and _compares(reader, noun, start):

@@ -14,6 +14,18 @@ TURNS_OF_TYPING: tuple[tuple[str, str], ...] = (
     (r"\b(do|does|did|is|are|was|were|have|has|had|would|could|should|ca|wo)nt\b", r"\1n't"),
     (rf",? (?:pls|plz|please){_END}", ""),
     (r"\b(?:pls|plz)\b", "please"),
+    # what is said behind a comma
+    (r"^([a-z]+s) ((?:per|by|for each|for every|of each) [a-z]+(?: [a-z]+)?),? (?:and|plus) (how (?:much|many)(?! (?:more|less|fewer)) [^,.;]+?)(?=[.?!]*\s*$)", r"number of \1 and \3 \2"),
+    # when something was there for the last time
+    (r"^when did (?:each|every) ([a-z]+) (?:place|make|have|take|get|do|give|send|submit) (?:the|its|their|his|her|an?) (last|latest|first|earliest|most recent|newest) ([a-z]+)(?=[.?!]*\s*$)", r"when was the \2 \3 of each \1"),
+    # what is shown beside the best
+    (rf"^((?:the )?(?:top|bottom) (?:\d+ |[a-z]+ )?[a-z]+ by [^,.;]+?)(?:,? and|,? with|,) (their|its) ([a-z]+(?: [a-z]+)?){_END}", r"\1 with \2 \3"),
+    # a change that names no other period
+    (rf"^(daily|weekly|monthly|quarterly|yearly) ([a-z]+(?: [a-z]+)?)(?: and| with| plus|,) (?:the |its )?(?:change|growth) in (?:percent|%){_END}", r"\1 \2 and percentage change compared to the previous period"),
+    (rf"^([a-z]+(?: [a-z]+)?) (?:per|by|each|every) {_PERIOD}(?: and| with| plus|,) (?:the |its )?(?:change|growth) in (?:percent|%){_END}", r"\1 per \2 and percentage change compared to the previous \2"),
+    # two values of one noun, side by side
+    (r"\b([a-z]+) ([a-z]+s) (?:vs\.?|versus) ([a-z]+) \2\b", r"\1 vs \3 \2"),
+    (r"\b([a-z]+) ([a-z]+s) ((?:per|by) [a-z]+) (?:vs\.?|versus) ([a-z]+) \2\b", r"\1 vs \4 \2 \3"),
     # what is weighed
     (rf"^(?:what|which) ([a-z]+(?: [a-z]+)?) weigh(?:s|ed)? {_BOUND}", r"\1 with a weight of "),
     (rf"\b(?:that |which |who )?weigh(?:s|ed|ing)? {_BOUND}", "with a weight of "),

@@ -22,7 +22,7 @@ def with_things_of_values(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[
         value = lexicon.mention(tokens, at)
         following = tokens[value.end].word if value is not None and value.end < len(tokens) else ""
         ranked = following in _ENDS and _ranks(tokens, at, lexicon)
-        if value is None or not (ranked or _did(tokens, value, lexicon)):
+        if value is None or not (ranked or _did(tokens, value, lexicon) or _is_flagged(tokens, value, lexicon)):
             continue
         table = _only_table(value.senses, lexicon)
         if not table:
@@ -63,6 +63,20 @@ def _did(tokens: tuple[Token, ...], value: Mention, lexicon: Lexicon) -> bool:
     columns = done.of_kind("column") if done is not None and is_participle(done) else ()
     tables = lexicon.catalog.tables
     return any(tables[sense.table].column(sense.column).type in TIMES for sense in columns)
+
+
+def _is_flagged(tokens: tuple[Token, ...], value: Mention, lexicon: Lexicon) -> bool:
+    """Whether a wish begins with things that are so, for each of something: "insured dogs per town"."""
+    before = lexicon.mention(tokens, value.start - 1, 1) if value.start else None
+    following = tokens[value.end].word if value.end < len(tokens) else ""
+    word = tokens[value.end - 1].word
+    if before is None or following not in {"per", "by"} or singular(word) == word:
+        return False
+    if any(token.word not in _OPENING for token in tokens[: value.start - 1]):
+        return False
+    tables, own = lexicon.catalog.tables, {sense.table for sense in value.of_kind("value")}
+    flags = [one for one in before.senses if one.column and one.table in own and one.quality >= WHOLE_NAME]
+    return bool(flags) and all(tables[one.table].column(one.column).type == "boolean" for one in flags)
 
 
 def _is_value(found: Mention | None) -> bool:

@@ -9,6 +9,8 @@ from streamhouse.planner.language.chosen_groups import (
     average_of_groups,
     column_of_several,
     flag_as_group,
+    plural_group,
+    plural_time,
 )
 from streamhouse.planner.language.doubtful_verbs import shown_or_so, state_of_verb, sum_without_rows
 from streamhouse.planner.language.other_times import (
@@ -24,10 +26,11 @@ from streamhouse.planner.language.rows_of_which import (
     average_of_parts,
     of_some,
     parts_listed,
+    people_as_number,
     rows_of_another,
     thing_and_deed,
 )
-from streamhouse.planner.language.shares_of_what import share_of_part
+from streamhouse.planner.language.shares_of_what import rows_in_sum, share_of_part
 from streamhouse.planner.language.soft_choices import SOFT_CHOICES
 from streamhouse.planner.language.unsaid_folds import (
     joined_counts,
@@ -43,7 +46,9 @@ WORDS_THAT_CHOOSE = (
     shown_or_so, state_of_verb, sum_without_rows,
     time_of_verb, time_of_noun, time_when_done, time_for_which, oldest_by_age, value_or_time,
     weakly_named_rows, parts_listed, average_of_parts, thing_and_deed, rows_of_another, of_some, are_or_were,
-    share_of_part, column_of_several, flag_as_group, average_of_groups, added_or_both,
+    people_as_number,
+    share_of_part, rows_in_sum, column_of_several, flag_as_group, average_of_groups, added_or_both,
+    plural_group, plural_time,
     sum_of_each, rows_uncounted, joined_counts, things_without_rows, things_or_deeds, long_or_far,
     *SOFT_CHOICES,
 )  # fmt: skip

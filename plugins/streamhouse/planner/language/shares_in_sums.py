@@ -1,0 +1,50 @@
+"""As in "share of online sales in the turnover": the part that the rows of a value have in a sum."""
+
+from dataclasses import replace
+
+from streamhouse.planner.language.levels import WHOLE_NAME
+from streamhouse.planner.language.lexicon import Lexicon
+from streamhouse.planner.language.tokens import Token
+
+_SHARES = frozenset({"share", "percentage", "proportion", "fraction", "part"})
+_ARTICLES = frozenset({"the", "our", "all", "total", "overall"})
+
+
+def with_shares_of_sums(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
+    """The tokens with "share of the turnover for online sales" for "share of online sales in the turnover"."""
+    for at in range(len(tokens) - 4):
+        if tokens[at].word not in _SHARES or tokens[at + 1].word != "of":
+            continue
+        begin = _behind_articles(tokens, at + 2)
+        value = lexicon.mention(tokens, begin)
+        if value is None or value.senses[0].kind != "value" or value.best < WHOLE_NAME:
+            continue
+        rows = lexicon.mention(tokens, value.end) if value.end < len(tokens) else None
+        is_table = rows is not None and bool(rows.of_kind("table"))
+        end = rows.end if rows is not None and rows.of_kind("table", "measure") else value.end
+        if end >= len(tokens) or tokens[end].word not in {"in", "of"}:
+            continue
+        first = _behind_articles(tokens, end + 1)
+        whole = lexicon.mention(tokens, first) if first < len(tokens) else None
+        if whole is None or not _is_sum(whole.start, tokens, lexicon):
+            continue
+        link = replace(tokens[end], text="for", word="for", stem="for")
+        part = (*tokens[: at + 2], *tokens[first : whole.end], link)
+        return (*part, *tokens[begin : end if is_table else value.end], *tokens[whole.end :])
+    return tokens
+
+
+def _behind_articles(tokens: tuple[Token, ...], at: int) -> int:
+    while at < len(tokens) and tokens[at].word in _ARTICLES:
+        at += 1
+    return at
+
+
+def _is_sum(at: int, tokens: tuple[Token, ...], lexicon: Lexicon) -> bool:
+    """Whether a name is that of a sum with a unit, and of no rows."""
+    found = lexicon.mention(tokens, at)
+    tables = lexicon.catalog.tables
+    names = [one for one in found.of_kind("measure") if one.quality >= WHOLE_NAME] if found is not None else []
+    if found is None or not names or any(one.quality >= WHOLE_NAME for one in found.of_kind("table", "value")):
+        return False
+    return all(tables[one.table].measures[one.measure].sql.upper().lstrip().startswith("SUM") for one in names)
