@@ -56,7 +56,7 @@ _LAMBDA = Kinds(exp.Lambda)
 _LOOKED_AT = Kinds(*COMPARING)
 
 
-class _Part(NamedTuple):
+class _ComparedValue(NamedTuple):
     """A value that is compared; `said` and its type are the message."""
 
     node: exp.Expr
@@ -139,27 +139,29 @@ def _in_lambdas(node: exp.Expr, type_of: TypeOf, names: Names) -> Iterator[Refus
                 yield from _in_lambdas(inner, type_of, own)
 
 
-def _parts(node: exp.Expr, items: Iterable[exp.Expr]) -> Iterator[_Part]:
+def _parts(node: exp.Expr, items: Iterable[exp.Expr]) -> Iterator[_ComparedValue]:
     match node:
         case exp.In():
-            yield from (_Part(part, "nothing compares") for part in (node.this, *node.expressions))
+            yield from (_ComparedValue(part, "nothing compares") for part in (node.this, *node.expressions))
         case exp.Between():
-            yield from (_Part(part, "nothing compares") for part in (node.this, node.args["low"], node.args["high"]))
+            yield from (
+                _ComparedValue(part, "nothing compares") for part in (node.this, node.args["low"], node.args["high"])
+            )
         case exp.Case() if node.this is not None:
-            yield _Part(node.this, "nothing compares")
+            yield _ComparedValue(node.this, "nothing compares")
         case exp.Ordered():
             by_hash = isinstance(node.parent, exp.Distribute)
-            yield _Part(
+            yield _ComparedValue(
                 node.this, "nothing distributes" if by_hash else "nothing orders", _VARIANT if by_hash else _BOTH
             )
         case exp.Cluster():
-            yield from (_Part(key, "nothing orders") for key in node.expressions)
+            yield from (_ComparedValue(key, "nothing orders") for key in node.expressions)
         case exp.Window():
-            yield from (_Part(key, "PARTITION BY orders no") for key in node.args.get("partition_by") or ())
+            yield from (_ComparedValue(key, "PARTITION BY orders no") for key in node.args.get("partition_by") or ())
         case exp.Group():
-            yield from (_Part(key, "nothing groups", _VARIANT) for key in _group_keys(node, items))
+            yield from (_ComparedValue(key, "nothing groups", _VARIANT) for key in _group_keys(node, items))
         case _ if isinstance(node, _COMPARED):
-            yield from (_Part(part, "nothing compares") for part in (node.this, node.expression))
+            yield from (_ComparedValue(part, "nothing compares") for part in (node.this, node.expression))
         case exp.Func():
             yield from _of_call(node)
 
@@ -183,24 +185,24 @@ def _arguments(node: exp.Expr) -> list[exp.Expr]:
     return [part for part in node.iter_expressions() if not isinstance(part, exp.Var)]
 
 
-def _of_call(node: exp.Expr) -> Iterator[_Part]:
+def _of_call(node: exp.Expr) -> Iterator[_ComparedValue]:
     name = function_name(node)
     given = _arguments(node)
     if name in _COMPARES:
-        yield from (_Part(part, f"{name}() compares no") for part in given[_COMPARES[name]])
+        yield from (_ComparedValue(part, f"{name}() compares no") for part in given[_COMPARES[name]])
     elif name == "array_sort" and not any(_LAMBDA[type(part)] for part in given):
-        yield from (_Part(part, "array_sort() compares no") for part in given)
+        yield from (_ComparedValue(part, "array_sort() compares no") for part in given)
     elif name == "decode" and len(given) > _PAIR_OF_DECODE:
-        yield _Part(given[0], "decode() compares no")
+        yield _ComparedValue(given[0], "decode() compares no")
     elif name in _TAKES_NO:
-        yield from (_Part(part, f"{name}() takes no", _TAKES_NO[name]) for part in given)
+        yield from (_ComparedValue(part, f"{name}() takes no", _TAKES_NO[name]) for part in given)
     elif name == "map":
-        yield from (_Part(key, "the key of a map cannot be") for key in given[::2])
+        yield from (_ComparedValue(key, "the key of a map cannot be") for key in given[::2])
     elif name == "map_from_arrays":
-        yield from (_Part(part, "the keys of a map cannot be those of") for part in given[:1])
+        yield from (_ComparedValue(part, "the keys of a map cannot be those of") for part in given[:1])
     elif name in _SHOWS:
         # Spark writes where the map is in memory, which is another text each time.
-        yield from (_Part(part, f"{name}() shows no", _MAP) for part in given[1:])
+        yield from (_ComparedValue(part, f"{name}() shows no", _MAP) for part in given[1:])
 
 
 def _lambdas(node: exp.Expr, type_of: TypeOf, names: Names) -> Iterator[tuple[exp.Lambda, Names]]:
