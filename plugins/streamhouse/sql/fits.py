@@ -16,6 +16,7 @@ from sqlglot.optimizer.scope import Scope
 from streamhouse.sql import functions
 from streamhouse.sql.admit import Refused
 from streamhouse.sql.classes import Kinds
+from streamhouse.sql.constants import wrong_constants
 from streamhouse.sql.dialect import short
 from streamhouse.sql.infer import Inference
 from streamhouse.sql.scopes import aggregates_in, function_name, selects_of
@@ -68,7 +69,7 @@ _CAST = "convert it with CAST, or in another way"
 _APART = Kinds(exp.Query, exp.Lambda, exp.From, exp.With)
 _LOOKED_AT = Kinds(
     exp.Group, exp.Where, exp.Join, exp.And, exp.Or, exp.Not, exp.If, exp.Cast, exp.Neg, exp.In, exp.Between,
-    exp.Like, exp.ILike, exp.RegexpLike, exp.Is, exp.Bracket, exp.Distinct, exp.BitwiseNot, *COMPARING, *_ARITHMETIC,
+    exp.Like, exp.ILike, exp.RegexpLike, exp.Is, exp.Bracket, exp.BitwiseNot, *COMPARING, *_ARITHMETIC,
 )  # fmt: skip
 _ORDERS = ("order", "sort", "cluster")
 _COMPARING = Kinds(*COMPARING)
@@ -275,6 +276,7 @@ class _Fit:
         if not isinstance(first, exp.Expr):
             return
         yield from self._arguments(node, f"{name}()")
+        yield from wrong_constants(name, _given(node), self._type)
         if name == "if":
             yield from self._condition(first, "IF", strict=True)
         elif name == "element_at":

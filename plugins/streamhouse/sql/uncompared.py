@@ -24,7 +24,7 @@ TypeOf = Callable[[exp.Expr, Names], SparkType | None]
 
 _COMPARED = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
 COMPARING = (
-    *_COMPARED, exp.In, exp.Between, exp.Case, exp.Ordered, exp.Cluster, exp.Window, exp.Group, exp.Func,
+    *_COMPARED, exp.In, exp.Between, exp.Case, exp.Ordered, exp.Cluster, exp.Window, exp.Distinct, exp.Group, exp.Func,
 )  # fmt: skip
 """Nodes that this module looks at."""
 
@@ -156,6 +156,9 @@ def _parts(node: exp.Expr, items: Iterable[exp.Expr]) -> Iterator[_ComparedValue
             )
         case exp.Cluster():
             yield from (_ComparedValue(key, "nothing orders") for key in node.expressions)
+        case exp.Distinct() if not isinstance(node.parent, exp.Select):
+            # Spark's analysis takes it, and its execution fails.
+            yield from (_ComparedValue(part, "DISTINCT compares no", _VARIANT) for part in node.expressions)
         case exp.Window():
             yield from (_ComparedValue(key, "PARTITION BY orders no") for key in node.args.get("partition_by") or ())
         case exp.Group():
