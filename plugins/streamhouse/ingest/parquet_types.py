@@ -122,7 +122,22 @@ def _as(values: pa.Array, target: pa.DataType) -> pa.Array:
         return pa.nulls(len(values), target)
     if not any(of(source) and to(target) for of, to in _EXACT):
         raise pa.ArrowTypeError("such a column is not read as this type")
-    return values.cast(target)
+    found = values.cast(target)
+    if _KINDS.is_string(source):
+        _refuse_other_texts(values, found)
+    return found
+
+
+def _refuse_other_texts(texts: pa.Array, found: pa.Array) -> None:
+    """Refuse a text that is no value by the rules of CSV, though it is one by those of Arrow: `1` as true, `1e400`."""
+    if _KINDS.is_boolean(found.type):
+        wrong = pc.invert(pc.match_substring_regex(texts, "(?i)^(true|false)$"))
+    elif _KINDS.is_floating(found.type):
+        wrong = pc.and_(pc.is_inf(found), pc.invert(pc.match_substring_regex(texts, "(?i)inf")))
+    else:
+        return
+    if pc.any(wrong).as_py():
+        raise pa.ArrowInvalid(f"{texts.filter(wrong)[0].as_py()!r} is no {shown_type(found.type)}")
 
 
 def _struct(values: pa.Array, target: pa.DataType, nulls: pa.Array | None) -> pa.Array:

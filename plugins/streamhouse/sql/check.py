@@ -22,7 +22,7 @@ from streamhouse.errors import (
 )
 from streamhouse.sql import functions
 from streamhouse.sql.admit import TABLE_FUNCTIONS, Refused, refused_calls, refused_relations
-from streamhouse.sql.arity import ARITY, misfit
+from streamhouse.sql.arity import ARITY, misfit, misnamed
 from streamhouse.sql.classes import Kinds
 from streamhouse.sql.ctes import LEVELS, NO_RECURSION, is_visible, unseen
 from streamhouse.sql.cuts import wrong_cuts
@@ -31,6 +31,7 @@ from streamhouse.sql.dialect import place_of, render, short
 from streamhouse.sql.expressions import TYPED
 from streamhouse.sql.fits import misfits
 from streamhouse.sql.infer import Inference
+from streamhouse.sql.output_names import OutputNames
 from streamhouse.sql.placement import misplaced, ungrouped
 from streamhouse.sql.reach import out_of_reach
 from streamhouse.sql.scopes import function_name, own_nodes, selects_of
@@ -38,8 +39,6 @@ from streamhouse.sql.spark_type import STRING, VOID
 
 _STRANGE = Kinds(exp.Pivot, exp.QueryTransform, exp.MatchRecognize)
 _TABLE, _CTE, _WITH = Kinds(exp.Table), Kinds(exp.CTE), Kinds(exp.With)
-_WINDOW = Kinds(exp.Window)
-_WHERE = Kinds(exp.Where)
 _ANONYMOUS, _FUNCTION, _PREDICATE = Kinds(exp.Anonymous), Kinds(exp.Func), Kinds(exp.Predicate)
 
 
@@ -192,6 +191,12 @@ def check_functions(nodes: Sequence[exp.Expr], sql: str, at: Location) -> None:
         elif kind is exp.DataType and node.this == exp.DType.TIME:
             message, hint = "Spark 4.1 has the type TIME switched off", "use a TIMESTAMP, or a STRING"
             errors.append(UntypedColumnError(message, at=place_of(node.parent or node, sql, at), hint=hint))
+        elif kind is exp.Kwarg:
+            call = node.find_ancestor(exp.Func, exp.Struct) or node
+            before = sum(1 for part in call.iter_expressions() if type(part) is not exp.Kwarg)
+            if (problem := misnamed(function_name(call) or call.key, node.name, before)) is not None:
+                hint = "write the values alone, in their order"
+                errors.append(UntypedColumnError(problem, at=place_of(node, sql, at), hint=hint))
         elif _STRANGE[kind]:
             word = node.key.upper()
             errors.append(UntypedColumnError(f"{word} is not understood", at=place_of(node, sql, at), hint=_PIVOT))
@@ -263,40 +268,20 @@ def check_types(root: Scope, inference: Inference, sql: str, at: Location) -> No
     _raise([_placed(TypeMismatchError, found, sql, at) for found in misfits(root, inference)])
 
 
-class Filters:
-    """The columns of WHERE clauses and window functions that no table qualifies, from before names are resolved.
+def check_output_names(names: OutputNames, root: Scope, inference: Inference, sql: str, at: Location) -> None:
+    """No name stands for an output column where Spark knows no such name.
 
-    The resolver puts the expression of an output column in place of its name there; Spark knows no such name.
+    Args:
+        names: Of the query before its names were resolved.
+        root: Of the query after that.
+        inference: Knows the columns of its tables.
+        sql: Its text.
+        at: Where that begins.
+
+    Raises:
+        UnknownColumnError: one does.
     """
-
-    def __init__(self, nodes: Iterable[exp.Expr]) -> None:
-        """Look at all nodes of a query."""
-        self._columns: list[tuple[exp.Column, str]] = []
-        for node in nodes:
-            if not _WHERE[type(node)] and not _WINDOW[type(node)]:
-                continue
-            place = "WHERE" if _WHERE[type(node)] else "a window function"
-            self._columns += [
-                (column, place) for column in own_nodes(node) if isinstance(column, exp.Column) and not column.table
-            ]
-
-    def check(self, tree: exp.Query, sql: str, at: Location) -> None:
-        """No name there stood for an output column.
-
-        Raises:
-            UnknownColumnError: one did.
-        """
-        _raise(
-            [
-                UnknownColumnError(
-                    f"'{column.name}' is an output column, which {place} does not see",
-                    at=place_of(column, sql, at),
-                    hint="write its expression, or filter in an outer query",
-                )
-                for column, place in self._columns
-                if not column.table and column.root() is not tree
-            ]
-        )
+    _raise([_placed(UnknownColumnError, found, sql, at) for found in names.refused(root, inference)])
 
 
 def check_windows(nodes: Iterable[exp.Expr], sql: str, at: Location) -> None:
@@ -350,7 +335,18 @@ def check_columns(root: Scope, inference: Inference, sql: str, at: Location) -> 
                 continue
             visited.add(id(column))
             errors.append(_unknown(column, scope, inference, place_of(column, sql, at)))
-    _raise(errors or [*_taken_for_fields(root, inference, sql, at), *_behind_semi_joins(root, sql, at)])
+    more = _taken_for_fields(root, inference, sql, at), _behind_semi_joins(root, sql, at), _of_a_database(root, sql, at)
+    _raise(errors or [error for found in more for error in found])
+
+
+def _of_a_database(root: Scope, sql: str, at: Location) -> Iterator[UnknownColumnError]:
+    """Columns with more than the name of a table before them: ports and CTEs are in no database."""
+    for scope in root.traverse():
+        for column in scope.columns:
+            if column.args.get("db") is not None:
+                text = f"{column.sql('spark')} names a database, and an action reads its inputs by port"
+                hint = f"write {column.table}.{column.name}"
+                yield UnknownColumnError(text, at=place_of(column, sql, at), hint=hint)
 
 
 def _behind_semi_joins(root: Scope, sql: str, at: Location) -> Iterator[UnknownColumnError]:

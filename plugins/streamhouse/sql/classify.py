@@ -112,8 +112,9 @@ def _prove_map(query: CheckedQuery, inputs: Inputs, key: tuple[str, ...], _: dic
         raise NotProvenError(f"rows of {ports} are updated, and members of the UNION ALL may share a key")
     arm, own = arms[0], tuple(c.lower() for c in inputs[arms[0].port].primary_key)
     mapped = _traced_key(arm, own, key)
-    if not key and not arm.single:
-        raise NotProvenError(f"a row of {arm.port} may give several rows, and no primary key is declared")
+    if not arm.single:
+        why = "the primary key is that of the row" if key else "no primary key is declared"
+        raise NotProvenError(f"a row of {arm.port} may give several rows, and {why}")
     reason = f"{one} and keeps its key ({', '.join(mapped)})"
     return Classification(Strategy.MAP, reason, tuple(mapped), key_columns={arm.port: mapped})
 

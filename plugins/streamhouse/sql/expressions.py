@@ -28,7 +28,8 @@ def _neg(types: Types, node: exp.Expr, scope: Scope, names: Lambda) -> SparkType
     number = node.this
     if isinstance(number, exp.Literal) and not number.is_string and number.name in _LEAST:
         return _LEAST[number.name]  # with its sign it is one literal for Spark
-    return types.type_of(number, scope, names)
+    kind = types.type_of(number, scope, names)
+    return t.DOUBLE if kind is not None and kind.kind in ("string", "void") else kind
 
 
 _LEAST = {str(1 << 31): t.INT, str(1 << 63): t.BIGINT}

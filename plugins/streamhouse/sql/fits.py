@@ -16,10 +16,12 @@ from sqlglot.optimizer.scope import Scope
 from streamhouse.sql import functions
 from streamhouse.sql.admit import Refused
 from streamhouse.sql.classes import Kinds
+from streamhouse.sql.constants import wrong_constants
 from streamhouse.sql.dialect import short
 from streamhouse.sql.infer import Inference
 from streamhouse.sql.scopes import aggregates_in, function_name, selects_of
 from streamhouse.sql.spark_type import BOOLEAN, SparkType
+from streamhouse.sql.uncompared import COMPARING, Names, is_compared, uncompared, unordered_outputs
 from streamhouse.sql.words import words
 
 _NESTED = frozenset({"array", "map", "struct"})
@@ -48,19 +50,29 @@ _ELEMENT_PLACES = {
 }
 """Function of an array → place of the argument that is like its elements."""
 
+_DECODED = 3
+"""Arguments of DECODE as a choice; two are a binary value and its encoding."""
+
 _MOST = 3
 """Arguments of the calls that the table is about."""
 
 _LIKE = {"tinyint": "int", "smallint": "int", "float": "double"}
 _KINDS = words("int bigint decimal double string timestamp timestamp_ntz date boolean binary array map struct")
 _CONSTANT = frozenset({"constant"})
+_VARIANT = frozenset({"variant"})
+_AS_TEXT = words("int date boolean string")
+"""What an argument takes that takes a VARIANT too, for Spark makes a text of it."""
+_OF_VARIANT = words("is_variant_null schema_of_variant schema_of_variant_agg variant_get try_variant_get")
+_ALSO_OF_VARIANT = frozenset({"to_json"})
+_SKETCHED = words("tinyint smallint int bigint string binary")
 _CAST = "convert it with CAST, or in another way"
 _APART = Kinds(exp.Query, exp.Lambda, exp.From, exp.With)
 _LOOKED_AT = Kinds(
     exp.Group, exp.Where, exp.Join, exp.And, exp.Or, exp.Not, exp.If, exp.Cast, exp.Neg, exp.In, exp.Between,
-    exp.Like, exp.ILike, exp.RegexpLike, exp.Is, exp.Bracket, exp.Ordered, exp.Distinct, *_COMPARED, *_ARITHMETIC,
-    exp.Func,
+    exp.Like, exp.ILike, exp.RegexpLike, exp.Is, exp.Bracket, exp.BitwiseNot, *COMPARING, *_ARITHMETIC,
 )  # fmt: skip
+_ORDERS = ("order", "sort", "cluster")
+_COMPARING = Kinds(*COMPARING)
 _CALLED = {
     "number": frozenset({"int", "bigint", "decimal", "double"}),
     "whole number": frozenset({"int", "bigint"}),
@@ -83,6 +95,8 @@ def misfits(root: Scope, inference: Inference) -> Iterator[Refused]:
         inference: Knows the types of its ports.
     """
     for scope in root.traverse():
+        if isinstance(scope.expression, exp.Query) and any(scope.expression.args.get(one) for one in _ORDERS):
+            yield from unordered_outputs(scope.expression, inference.outputs(scope))
         if isinstance(scope.expression, exp.Select):
             fit = _Fit(scope, inference)
             for node in _typed_nodes(scope.expression):
@@ -97,7 +111,7 @@ def _told_apart_rows(query: exp.SetOperation, scope: Scope, inference: Inference
     if isinstance(query, exp.Union) and not query.args.get("distinct"):
         return
     for column in inference.outputs(scope):
-        if column.type is not None and (_has(column.type, "map") or _has(column.type, "variant")):
+        if column.type is not None and not is_compared(column.type):
             hint = "select map_entries(…) or to_json(…) of it, or values of it"
             yield Refused(query.expression, f"{query.key.upper()} compares no {column.type}", hint)
 
@@ -114,14 +128,18 @@ class _Fit:
     def _type(self, node: exp.Expr | None) -> SparkType | None:
         return None if node is None else self._inference.type_of(node, self._scope)
 
+    def _type_with(self, node: exp.Expr, names: Names) -> SparkType | None:
+        return self._inference.type_of(node, self._scope, names or None)
+
     def found(self, node: exp.Expr) -> Iterator[Refused]:
         """What is wrong with one node, whose parts are looked at by themselves."""
+        if _COMPARING[type(node)]:
+            items = _plain_items(self._scope) if isinstance(node, exp.Group) and node.args.get("all") else ()
+            alone = list(uncompared(node, self._type_with, items))
+            yield from alone
+            if alone:
+                return
         match node:
-            case exp.Group():
-                for key in node.expressions or (_plain_items(self._scope) if node.args.get("all") else []):
-                    kind = self._type(key)
-                    if kind is not None and _has(kind, "variant"):
-                        yield Refused(node, f"nothing groups {kind}", "group by to_json(…) of it, or by a value of it")
             case exp.Where():
                 yield from self._condition(node.this, "WHERE", strict=True)
             case exp.Join() if isinstance(node.args.get("on"), exp.Expr):
@@ -138,10 +156,8 @@ class _Fit:
                     yield from self._condition(node.this, "WHEN", strict=True)
             case exp.Cast():
                 yield from self._cast(node)
-            case exp.Neg():
-                kind = self._type(node.this)
-                if kind is not None and (kind.kind in _NESTED | _TIMES or kind.kind in ("boolean", "binary")):
-                    yield Refused(node, f"- takes no {kind}", "take it of a number")
+            case exp.Neg() | exp.BitwiseNot():
+                yield from self._signed(node)
             case exp.In() if node.args.get("query") is None:
                 for part in node.expressions:
                     yield from self._compared(node, node.this, part)
@@ -160,16 +176,22 @@ class _Fit:
                 yield from self._condition(node.this, "IS", strict=False)
             case exp.Bracket() if len(node.expressions) == 1:
                 yield from self._element(node, node.this, node.expressions[0])
-            case exp.Ordered():
-                kind = self._type(node.this)
-                if kind is not None and (_has_map(kind) or _has(kind, "variant")):
-                    yield Refused(node, f"nothing orders {kind}", "order by map_entries(…), or by a value of it")
             case _ if isinstance(node, _COMPARED):
                 yield from self._compared(node, node.this, node.expression)
             case _ if isinstance(node, _ARITHMETIC):
                 yield from self._arithmetic(node)
             case exp.Func():
                 yield from self._call(node)
+
+    def _signed(self, node: exp.Unary) -> Iterator[Refused]:
+        kind = self._type(node.this)
+        if kind is None or kind.kind == "void":
+            return
+        if isinstance(node, exp.BitwiseNot):
+            if not kind.integral:
+                yield Refused(node, f"~ takes a whole number, and {short(node.this)} is {kind}", _CAST)
+        elif kind.kind in _NESTED | _TIMES or kind.kind in ("boolean", "binary", "variant"):
+            yield Refused(node, f"- takes no {kind}", "take it of a number")
 
     def _condition(self, node: exp.Expr, place: str, *, strict: bool) -> Iterator[Refused]:
         kind = self._type(node)
@@ -198,11 +220,7 @@ class _Fit:
         one, other = self._type(left), self._type(right)
         if one is None or other is None:
             return
-        if _has(one, "variant") or _has(other, "variant"):
-            yield Refused(at, f"nothing compares {one} with {other}", "compare to_json(…) of it, or a value of it")
-        elif one.kind == other.kind and _has(one, "map"):
-            yield Refused(at, f"nothing compares {one}", "compare map_entries(…), or single values")
-        elif not _comparable(one, other):
+        if not _comparable(one, other):
             hint = f"write CAST({short(right)} AS {one})" if one.kind not in _NESTED else "compare values of one type"
             yield Refused(at, f"{one} and {other} cannot be compared", hint)
 
@@ -218,7 +236,7 @@ class _Fit:
     def _told_apart(self, items: Sequence[exp.Expr]) -> Iterator[Refused]:
         for item in items:
             kind = self._type(item)
-            if kind is not None and (_has(kind, "map") or _has(kind, "variant")):
+            if kind is not None and not is_compared(kind):
                 hint = "select map_entries(…) or to_json(…) of it, or values of it"
                 yield Refused(item, f"DISTINCT compares no {kind}", hint)
 
@@ -258,10 +276,7 @@ class _Fit:
         if not isinstance(first, exp.Expr):
             return
         yield from self._arguments(node, f"{name}()")
-        if name in ("hash", "xxhash64"):
-            for part in node.expressions:
-                if (of := self._type(part)) is not None and (_has_map(of) or _has(of, "variant")):
-                    yield Refused(part, f"{name}() takes no {of}", "use to_json(…) of it, or single values")
+        yield from wrong_constants(name, _given(node), self._type)
         if name == "if":
             yield from self._condition(first, "IF", strict=True)
         elif name == "element_at":
@@ -273,16 +288,36 @@ class _Fit:
             yield from self._compared(node, *node.expressions)
         elif name in _ELEMENT_PLACES:
             yield from self._element_argument(node, name)
-        elif name == "map":
-            for key in node.expressions[::2]:
-                of = self._type(key)
-                if of is not None and _has_map(of):
-                    yield Refused(key, f"the key of a map cannot be {of}", "use map_entries(…), or a value of it")
+        elif name in _OF_VARIANT:
+            yield from self._argument(first, _VARIANT, f"{name}()")
+        elif name == "decode":
+            yield from self._decoded(_given(node))
+        elif name in ("concat_ws", "array_join"):
+            yield from self._made_texts(_given(node), name)
+        elif name == "count_min_sketch" and (kind := self._type(first)) is not None and kind.kind not in _SKETCHED:
+            yield Refused(first, f"count_min_sketch() takes no {kind}", _CAST)
         if name in _LAMBDAS:
             yield from self._lambdas(node, name)
 
+    def _decoded(self, given: Sequence[exp.Expr]) -> Iterator[Refused]:
+        """Without a default the result of DECODE is a text where nothing fits, which must go with its other results."""
+        if len(given) < _DECODED or len(given) % 2 == 0:
+            return
+        kind = self._type(given[2])
+        if kind is not None and kind.kind in _NESTED:
+            hint = f"add a default, such as CAST(NULL AS {kind}), or write CASE"
+            yield Refused(given[2], f"decode() without a default gives no {kind}", hint)
+
+    def _made_texts(self, given: Sequence[exp.Expr], name: str) -> Iterator[Refused]:
+        """What is put together to one text: texts, and arrays of texts."""
+        for part in given[1:] if name == "concat_ws" else given[:1]:
+            kind = self._type(part)
+            of = kind.element if kind is not None and kind.element is not None else kind
+            if of is not None and of.kind in _NESTED:
+                yield Refused(part, f"{name}() takes texts and arrays of texts, and {short(part)} is {kind}", _CAST)
+
     def _element_argument(self, node: exp.Func, name: str) -> Iterator[Refused]:
-        arguments = [part for part in node.iter_expressions() if not isinstance(part, exp.Var)]
+        arguments = _given(node)
         place = _ELEMENT_PLACES[name]
         if len(arguments) <= place:
             return
@@ -319,7 +354,8 @@ class _Fit:
             for i, part in enumerate(value if isinstance(value, list) else [value]):
                 taken = _takes().get(f"{of}.{key}.{i}" if isinstance(value, list) else f"{of}.{key}")
                 if taken is not None and isinstance(part, exp.Expr):
-                    yield from self._argument(part, taken, shown)
+                    more = _VARIANT if function_name(node) in _ALSO_OF_VARIANT else frozenset()
+                    yield from self._argument(part, taken | more, shown)
 
     def _argument(self, part: exp.Expr, taken: frozenset[str], shown: str) -> Iterator[Refused]:
         if taken == _CONSTANT:
@@ -328,8 +364,17 @@ class _Fit:
                 yield Refused(part, message, "write a literal")
             return
         kind = self._type(part)
-        if kind is not None and _LIKE.get(kind.kind, kind.kind) in _KINDS - taken:
+        if kind is None or (kind.kind == "variant" and taken >= _AS_TEXT):
+            return
+        if _LIKE.get(kind.kind, kind.kind) in (_KINDS | _VARIANT) - taken:
             yield Refused(part, f"{shown} takes {_words(taken)} here, and {short(part)} is {kind}", _CAST)
+
+
+def _given(node: exp.Expr) -> list[exp.Expr]:
+    """The arguments of a call."""
+    if isinstance(node, exp.Anonymous):
+        return list(node.expressions)
+    return [part for part in node.iter_expressions() if not isinstance(part, exp.Var)]
 
 
 def _plain_items(scope: Scope) -> list[exp.Expr]:
@@ -357,14 +402,6 @@ def _words(kinds: frozenset[str]) -> str:
 
 
 _INTERVALS = functions.INTERVALS | {"calendar_interval"}
-
-
-def _has_map(kind: SparkType) -> bool:
-    return _has(kind, "map")
-
-
-def _has(kind: SparkType, name: str) -> bool:
-    return kind.kind == name or any(_has(part, name) for _, part in kind.fields)
 
 
 def _comparable(one: SparkType, other: SparkType) -> bool:

@@ -13,11 +13,11 @@ from streamhouse.errors import Location
 from streamhouse.model.notice import Notice
 from streamhouse.model.table import Column
 from streamhouse.sql.check import (
-    Filters,
     check_columns,
     check_functions,
     check_limits,
     check_names,
+    check_output_names,
     check_outputs,
     check_places,
     check_ports_are_read,
@@ -35,6 +35,7 @@ from streamhouse.sql.infer import Inference
 from streamhouse.sql.left_out import check_excepts, spell_excepts
 from streamhouse.sql.merged import write_out_merged
 from streamhouse.sql.named_columns import check_names_behind, spell_columns
+from streamhouse.sql.output_names import OutputNames
 from streamhouse.sql.ports import ActionPort, append_columns, column_of, convert_ports
 from streamhouse.sql.resolved import qualified, scope_of
 from streamhouse.sql.scopes import generators_in, is_aggregate, merges, own_nodes
@@ -118,7 +119,7 @@ def analyse(
     check_limits(nodes, sql, at)
     check_places(nodes, sql, at)
     query, nodes = _names_noted(query, nodes, seen, sql, at)
-    filters = Filters(nodes)
+    output_names = OutputNames(nodes)
     convert_ports(query, ports, extra=extra_columns)
     tree = qualified(query, seen, at)
     nodes = list(tree.walk())
@@ -132,7 +133,7 @@ def analyse(
     inference = Inference(columns_by_port)
     check_columns(scope, inference, sql, at)
     check_names_behind(scope, inference, sql, at)
-    filters.check(tree, sql, at)
+    check_output_names(output_names, scope, inference, sql, at)
     everything = {name: {c.name.lower(): c for c in port.bound} for name, port in ports.items()}
     alike = all(columns.items() <= everything[name].items() for name, columns in columns_by_port.items())
     inference = Inference(everything) if alike else inference  # only columns that are in both are left

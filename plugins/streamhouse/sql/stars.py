@@ -40,7 +40,8 @@ def check_stars(nodes: Iterable[exp.Expr], sql: str, at: Location) -> None:
         select = star.find_ancestor(exp.Select)
         joins = select.args.get("joins") or [] if select is not None else []
         mixed = merges(joins)
-        if isinstance(star, exp.Column) and isinstance(star.parent, exp.Count):
+        counting = star.parent.parent if isinstance(star.parent, exp.Distinct) else star.parent
+        if isinstance(star, exp.Column) and isinstance(counting, exp.Count):
             message = f"count({star.sql('spark')}) counts nothing that Spark knows"
             raise StrategyError(message, at=place_of(star, sql, at), hint="write count(*), or name the columns")
         if not isinstance(star.parent, _TAKES_MANY) or mixed or star.find_ancestor(exp.Lambda):

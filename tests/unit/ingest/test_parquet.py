@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from streamhouse.errors import SourceError
 from streamhouse.ingest import parquet
+from streamhouse.ingest.files import open_files
 from streamhouse.ingest.parquet import ParquetRows
 
 ROWS = 57
@@ -60,3 +62,27 @@ def test_a_row_group_larger_than_allowed_is_held_as_a_whole_and_alone(file, monk
         rows.slice(start, start + 3)
         assert len(held._columns) == 2
         assert len({key[:2] for key in held._columns}) == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "right", "wrong"),
+    [
+        ("boolean", {"true": True, "FALSE": False}, "1"),
+        ("double", {"1.5": 1.5, "-Infinity": float("-inf")}, "1e400"),
+        ("float", {"0.5": 0.5}, "4e38"),
+        ("array<boolean>", {"true": True}, "1"),
+    ],
+)
+def test_a_text_is_a_value_by_the_rules_of_csv(tmp_path, kind, right, wrong):
+    nested = kind.startswith("array")
+
+    def read(texts):
+        pq.write_table(pa.table({"a": [[text] if nested else text for text in texts]}), tmp_path / "texts.parquet")
+        source = open_files({"path": "texts.parquet", "columns": {"a": kind}}, tmp_path)
+        return source.read({}, source.available())["a"].to_pylist()
+
+    assert read([*right]) == [[value] if nested else value for value in right.values()]
+    with pytest.raises(SourceError, match=f"{wrong}.* is no|no .*{wrong}") as refused:
+        read([*right, wrong])
+    assert refused.value.at is not None
+    assert nested or refused.value.at.line == len(right) + 1

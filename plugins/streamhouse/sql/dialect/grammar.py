@@ -29,8 +29,8 @@ _NOT_SPARK: dict[type[exp.Expr], str] = {
 }
 _LOOKED_AT = Kinds(
     exp.Join, exp.With, exp.Select, exp.Values, exp.Alias, exp.DataType, exp.Cast, exp.Any, exp.All, exp.In,
-    exp.Escape, exp.Distinct, exp.CTE, exp.Subquery, exp.Rollup, exp.Cube, exp.WindowSpec, exp.Anonymous, exp.Lambda,
-    *_NOT_SPARK,
+    exp.Escape, exp.Distinct, exp.Ordered, exp.CTE, exp.Subquery, exp.Rollup, exp.Cube, exp.WindowSpec,
+    exp.Anonymous, exp.Lambda, *_NOT_SPARK,
 )  # fmt: skip
 _NUMBERS = (exp.DType.DECIMAL, exp.DType.TIME, exp.DType.VARCHAR, exp.DType.CHAR)
 _NESTED = {exp.DType.ARRAY: 1, exp.DType.MAP: 2}
@@ -98,10 +98,10 @@ def _faults(node: exp.Expr) -> Iterator[str]:
     elif isinstance(node, exp.In):
         if not any(node.args.get(key) for key in ("expressions", "query")):
             yield "IN has no values"
+    elif isinstance(node, exp.Ordered):
+        yield from _of_key(node)
     elif isinstance(node, exp.Escape):
-        sign = node.expression
-        if not (isinstance(sign, exp.Literal) and sign.is_string and len(sign.name) == 1):
-            yield "ESCAPE takes one character"
+        yield from _of_escape(node)
     elif isinstance(node, exp.Distinct):
         if isinstance(node.parent, exp.Func) and not node.expressions:
             yield "DISTINCT has no columns"
@@ -123,6 +123,22 @@ def _faults(node: exp.Expr) -> Iterator[str]:
             yield "Spark takes no sub-query in a lambda; join the rows, or compute it before"
     elif (word := _NOT_SPARK.get(type(node))) is not None:
         yield f"Spark has no {word}"
+
+
+def _of_key(node: exp.Ordered) -> Iterator[str]:
+    """`ORDER BY ALL` is by each column of the output. With other keys, and in other orders, ALL is a column."""
+    if not (isinstance(node.this, exp.Var) and node.this.name.upper() == "ALL"):
+        return
+    order = node.parent
+    alone = type(order) is exp.Order and len(order.expressions) == 1
+    if not (alone and order is not None and isinstance(order.parent, (exp.Query, exp.Subquery))):
+        yield "ALL is no column; it stands alone in the ORDER BY of a query"
+
+
+def _of_escape(node: exp.Escape) -> Iterator[str]:
+    sign = node.expression
+    if not (isinstance(sign, exp.Literal) and sign.is_string and len(sign.name) == 1):
+        yield "ESCAPE takes one character"
 
 
 def _of_names_behind(node: exp.Expr) -> Iterator[str]:
@@ -215,6 +231,10 @@ def _of_type(node: exp.DataType) -> Iterator[str]:
 
 
 def _refused(message: str, node: exp.Expr) -> ParseError:
-    place = next((part for part in node.walk() if part.meta_get("line") is not None), None)
+    around: exp.Expr | None = node
+    place = None
+    while place is None and around is not None:  # a word such as ALL has no place of its own
+        place = next((part for part in around.walk() if part.meta_get("line") is not None), None)
+        around = around.parent
     line, col = (place.meta["line"], place.meta["col"]) if place is not None else (1, 1)
     return ParseError(message, [{"description": message, "line": line, "col": col, "highlight": ""}])

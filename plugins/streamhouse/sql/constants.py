@@ -1,0 +1,94 @@
+"""Arguments that Spark takes as constants of one type, within bounds; pure.
+
+Only what is written as a literal is looked at: the value of an expression of constants is left to Spark.
+
+References: `checkInputDataTypes` of `NTile`, `FrameLessOffsetWindowFunction`, `NthValue`, `Percentile`,
+`ApproximatePercentile`, `HistogramNumeric` and `CountMinSketchAgg` of Spark 4.1.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal, InvalidOperation
+from typing import NamedTuple
+
+from sqlglot import exp
+
+from streamhouse.sql.admit import Refused
+from streamhouse.sql.dialect import short
+from streamhouse.sql.spark_type import SparkType
+from streamhouse.sql.words import words
+
+_INT = words("tinyint smallint int")
+
+
+class _Constant(NamedTuple):
+    """What one argument takes: kinds of types (empty: any), and bounds; `said` is the end of the message."""
+
+    place: int
+    said: str
+    kinds: frozenset[str] = frozenset()
+    least: Decimal | None = None
+    most: Decimal | None = None
+
+
+_ONE, _NONE = Decimal(1), Decimal(0)
+_SHARE = "a share between 0 and 1"
+_CONSTANTS: dict[str, tuple[_Constant, ...]] = {
+    "ntile": (_Constant(0, "an INT above 0", _INT, _ONE),),
+    **dict.fromkeys(("lag", "lead"), (_Constant(1, "an INT", _INT),)),
+    "nth_value": (_Constant(1, "a whole number above 0", _INT | {"bigint", "decimal", "double", "string"}, _ONE),),
+    **dict.fromkeys(
+        words("first last any_value first_value last_value"), (_Constant(1, "TRUE or FALSE", frozenset({"boolean"})),)
+    ),
+    **dict.fromkeys(("percentile_cont", "percentile_disc"), (_Constant(0, _SHARE, least=_NONE, most=_ONE),)),
+    "percentile": (_Constant(1, _SHARE, least=_NONE, most=_ONE),),
+    **dict.fromkeys(
+        ("approx_percentile", "percentile_approx"),
+        (_Constant(1, _SHARE, least=_NONE, most=_ONE), _Constant(2, "a whole number above 0", least=_ONE)),
+    ),
+    "approx_count_distinct": (_Constant(1, "a number with a fraction", words("double float decimal")),),
+    "histogram_numeric": (_Constant(1, "a whole number above 1", least=Decimal(2)),),
+    "count_min_sketch": tuple(_Constant(place, "a DOUBLE, such as 0.1D", words("double float")) for place in (1, 2)),
+}
+
+
+def wrong_constants(
+    name: str, given: Sequence[exp.Expr], type_of: Callable[[exp.Expr], SparkType | None]
+) -> Iterator[Refused]:
+    """Literals among the arguments of a call that Spark refuses there.
+
+    Args:
+        name: Of the function, in lower case.
+        given: Its arguments, in their order.
+        type_of: The type of an argument.
+    """
+    if name == "nth_value" and len(given) > 1 and given[1].find(exp.Column):
+        yield Refused(given[1], f"nth_value() takes a constant here, and {short(given[1])} is none", "write a literal")
+    for wanted in _CONSTANTS.get(name, ()):
+        for part in _literals(given[wanted.place]) if wanted.place < len(given) else ():
+            kind, value = type_of(part), _value(part)
+            other = bool(wanted.kinds) and kind is not None and kind.kind not in wanted.kinds
+            below = value is not None and wanted.least is not None and value < wanted.least
+            above = value is not None and wanted.most is not None and value > wanted.most
+            if other or below or above:
+                message = f"{name}() takes {wanted.said} here, and {short(part)} stands here"
+                yield Refused(part, message, "write another constant")
+
+
+def _literals(part: exp.Expr) -> Sequence[exp.Expr]:
+    """The literals of an argument: itself, or those of an array."""
+    if isinstance(part, exp.Kwarg):
+        part = part.expression
+    parts = part.expressions if isinstance(part, exp.Array) else [part]
+    return [one for one in parts if not one.find(exp.Column, exp.Func, exp.Binary) or isinstance(one, exp.Cast)]
+
+
+def _value(part: exp.Expr) -> Decimal | None:
+    """The number that a literal is; None: it is another one."""
+    sign = -1 if isinstance(part, exp.Neg) else 1
+    inner = part.this if isinstance(part, exp.Neg) else part
+    if not isinstance(inner, exp.Literal) or inner.is_string:
+        return None
+    try:
+        return sign * Decimal(inner.name)
+    except InvalidOperation:
+        return None

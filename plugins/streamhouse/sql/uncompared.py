@@ -1,0 +1,240 @@
+"""Where Spark compares values, and which types it does not compare: maps, VARIANT, and what has one inside; pure.
+
+To order, to group, to find the largest, to look for an element: each compares. A hash and the key of a map have
+rules of their own. All of them are here, for clauses and for functions.
+
+References: `TypeUtils.checkForOrderingExpr`, `OrderUtils.isOrderable` and `TypeUtils.checkForMapKeyType` of Spark 4.1.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from sqlglot import exp
+
+from streamhouse.sql.admit import Refused
+from streamhouse.sql.classes import Kinds
+from streamhouse.sql.scopes import function_name
+from streamhouse.sql.spark_type import INT, SparkType
+from streamhouse.sql.typed import Typed
+from streamhouse.sql.words import words
+
+Names = Mapping[str, SparkType | None]
+"""Names of a lambda expression → their types."""
+TypeOf = Callable[[exp.Expr, Names], SparkType | None]
+
+_COMPARED = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
+COMPARING = (
+    *_COMPARED, exp.In, exp.Between, exp.Case, exp.Ordered, exp.Cluster, exp.Window, exp.Distinct, exp.Group, exp.Func,
+)  # fmt: skip
+"""Nodes that this module looks at."""
+
+_BOTH, _MAP, _VARIANT = ("map", "variant"), ("map",), ("variant",)
+_HINT = "use map_entries(…) or to_json(…) of it, or a value of it"
+_ALL, _FIRST, _SECOND = slice(None), slice(0, 1), slice(1, 2)
+_COMPARES = {
+    **dict.fromkeys(words("max min array_min array_max array_distinct sort_array"), _FIRST),
+    **dict.fromkeys(words("array_contains array_position array_remove"), _ALL),
+    **dict.fromkeys(words("array_union array_intersect array_except arrays_overlap"), _ALL),
+    **dict.fromkeys(words("greatest least nullif equal_null"), _ALL),
+    **dict.fromkeys(words("max_by min_by"), _SECOND),
+}
+"""Function → the arguments that it compares, or whose elements it compares."""
+_TAKES_NO = {
+    "hash": _BOTH,
+    "xxhash64": _BOTH,
+    "mode": _BOTH,
+    "collect_set": _MAP,
+    "approx_count_distinct": _VARIANT,
+    "approx_top_k": _VARIANT,
+    "to_csv": _VARIANT,
+}
+"""Function → the kinds of which it makes no hash or text."""
+_SHOWS = words("format_string printf")
+_PAIR_OF_DECODE = 2
+_APART = Kinds(exp.Query, exp.Lambda)
+_LAMBDA = Kinds(exp.Lambda)
+_LOOKED_AT = Kinds(*COMPARING)
+
+
+class _ComparedValue(NamedTuple):
+    """A value that is compared; `said` and its type are the message."""
+
+    node: exp.Expr
+    said: str
+    never: Sequence[str] = _BOTH
+
+
+def has(kind: SparkType, *names: str) -> bool:
+    """Whether a type is of one of these kinds, or has one inside."""
+    return kind.kind in names or any(has(part, *names) for _, part in kind.fields)
+
+
+def is_compared(kind: SparkType) -> bool:
+    """Whether Spark compares the values of a type."""
+    return not has(kind, *_BOTH)
+
+
+def uncompared(node: exp.Expr, type_of: TypeOf, items: Iterable[exp.Expr] = ()) -> Iterator[Refused]:
+    """What a node compares and Spark does not, and the bodies of its lambda functions.
+
+    Args:
+        node: Of one of `COMPARING`; what is below it is looked at by itself, but for lambda functions.
+        type_of: The type of an expression, with the types of the names of a lambda function.
+        items: The output columns that GROUP BY ALL groups by.
+    """
+    yield from _refused(node, type_of, {}, items)
+    yield from _in_lambdas(node, type_of, {})
+
+
+def unordered_outputs(query: exp.Expr, outputs: Sequence[Typed]) -> Iterator[Refused]:
+    """What a query orders its rows by, where that is an output column: by its name, by its place, or by ALL.
+
+    Args:
+        query: A SELECT, or several put together.
+        outputs: Its output columns.
+    """
+    places = {column.name: column for column in outputs}
+    for clause in ("order", "sort", "cluster"):
+        for item in query.args[clause].expressions if query.args.get(clause) else ():
+            key = item.this if isinstance(item, exp.Ordered) else item
+            found: Sequence[Typed | None] = ()
+            if isinstance(key, exp.Var):
+                found = outputs
+            elif isinstance(key, exp.Literal) and key.is_int:
+                found = outputs[int(key.name) - 1 : int(key.name)]
+            elif isinstance(key, exp.Column) and not key.table:
+                found = (places.get(key.name.lower()),)
+            for column in found:
+                if column is not None and column.type is not None and not is_compared(column.type):
+                    yield Refused(item, f"nothing orders {column.type}", _HINT)
+
+
+def _refused(node: exp.Expr, type_of: TypeOf, names: Names, items: Iterable[exp.Expr] = ()) -> Iterator[Refused]:
+    if function_name(node) == "map_from_entries":
+        yield from _keys_of_entries(node, type_of, names)
+    for part in _parts(node, items):
+        kind = type_of(part.node, names)
+        if kind is not None and has(kind, *part.never):
+            yield Refused(part.node, f"{part.said} {kind}", _HINT)
+            return
+
+
+def _keys_of_entries(node: exp.Expr, type_of: TypeOf, names: Names) -> Iterator[Refused]:
+    for part in _arguments(node):
+        kind = type_of(part, names)
+        entry = kind.element if kind is not None else None
+        if entry is not None and entry.fields and not is_compared(entry.fields[0][1]):
+            yield Refused(part, f"the key of a map cannot be {entry.fields[0][1]}", _HINT)
+
+
+def _in_lambdas(node: exp.Expr, type_of: TypeOf, names: Names) -> Iterator[Refused]:
+    for one, own in _lambdas(node, type_of, names):
+        if function_name(node) == "transform_keys":
+            kind = type_of(one.this, own)
+            if kind is not None and not is_compared(kind):
+                yield Refused(one, f"the key of a map cannot be {kind}", _HINT)
+        for inner in one.this.walk(prune=lambda n: _APART[type(n)]):
+            if _LOOKED_AT[type(inner)]:
+                yield from _refused(inner, type_of, own)
+                yield from _in_lambdas(inner, type_of, own)
+
+
+def _parts(node: exp.Expr, items: Iterable[exp.Expr]) -> Iterator[_ComparedValue]:
+    match node:
+        case exp.In():
+            yield from (_ComparedValue(part, "nothing compares") for part in (node.this, *node.expressions))
+        case exp.Between():
+            yield from (
+                _ComparedValue(part, "nothing compares") for part in (node.this, node.args["low"], node.args["high"])
+            )
+        case exp.Case() if node.this is not None:
+            yield _ComparedValue(node.this, "nothing compares")
+        case exp.Ordered():
+            by_hash = isinstance(node.parent, exp.Distribute)
+            yield _ComparedValue(
+                node.this, "nothing distributes" if by_hash else "nothing orders", _VARIANT if by_hash else _BOTH
+            )
+        case exp.Cluster():
+            yield from (_ComparedValue(key, "nothing orders") for key in node.expressions)
+        case exp.Distinct() if not isinstance(node.parent, exp.Select):
+            # Spark's analysis takes it, and its execution fails.
+            yield from (_ComparedValue(part, "DISTINCT compares no", _VARIANT) for part in node.expressions)
+        case exp.Window():
+            yield from (_ComparedValue(key, "PARTITION BY orders no") for key in node.args.get("partition_by") or ())
+        case exp.Group():
+            yield from (_ComparedValue(key, "nothing groups", _VARIANT) for key in _group_keys(node, items))
+        case _ if isinstance(node, _COMPARED):
+            yield from (_ComparedValue(part, "nothing compares") for part in (node.this, node.expression))
+        case exp.Func():
+            yield from _of_call(node)
+
+
+def _group_keys(group: exp.Group, items: Iterable[exp.Expr]) -> Iterator[exp.Expr]:
+    """The keys of GROUP BY, also those of ROLLUP, CUBE and GROUPING SETS."""
+    if group.args.get("all"):
+        yield from items
+    pending = list(group.expressions)
+    while pending:
+        part = pending.pop(0)
+        if isinstance(part, (exp.Rollup, exp.Cube, exp.GroupingSets, exp.Tuple)):
+            pending += part.expressions
+        else:
+            yield part
+
+
+def _arguments(node: exp.Expr) -> list[exp.Expr]:
+    if isinstance(node, exp.Anonymous):
+        return list(node.expressions)
+    return [part for part in node.iter_expressions() if not isinstance(part, exp.Var)]
+
+
+def _of_call(node: exp.Expr) -> Iterator[_ComparedValue]:
+    name = function_name(node)
+    given = _arguments(node)
+    if name in _COMPARES:
+        yield from (_ComparedValue(part, f"{name}() compares no") for part in given[_COMPARES[name]])
+    elif name == "array_sort" and not any(_LAMBDA[type(part)] for part in given):
+        yield from (_ComparedValue(part, "array_sort() compares no") for part in given)
+    elif name == "decode" and len(given) > _PAIR_OF_DECODE:
+        yield _ComparedValue(given[0], "decode() compares no")
+    elif name in _TAKES_NO:
+        yield from (_ComparedValue(part, f"{name}() takes no", _TAKES_NO[name]) for part in given)
+    elif name == "map":
+        yield from (_ComparedValue(key, "the key of a map cannot be") for key in given[::2])
+    elif name == "map_from_arrays":
+        yield from (_ComparedValue(part, "the keys of a map cannot be those of") for part in given[:1])
+    elif name in _SHOWS:
+        # Spark writes where the map is in memory, which is another text each time.
+        yield from (_ComparedValue(part, f"{name}() shows no", _MAP) for part in given[1:])
+
+
+def _lambdas(node: exp.Expr, type_of: TypeOf, names: Names) -> Iterator[tuple[exp.Lambda, Names]]:
+    """The lambda functions of a call, with the types of their names."""
+    given = _arguments(node)
+    bodies = [part for part in given if isinstance(part, exp.Lambda)]
+    if not bodies:
+        return
+    kinds = [type_of(part, names) for part in given if not isinstance(part, exp.Lambda)]
+    for place, body in enumerate(bodies):
+        types = _parameters(function_name(node), kinds, place)
+        own = {str(name.name): kind for name, kind in zip(body.expressions, types, strict=False)}
+        yield body, {**names, **own}
+
+
+def _parameters(name: str, kinds: Sequence[SparkType | None], place: int) -> list[SparkType | None]:
+    """The types of the arguments of a lambda function: of elements, of keys and values, of what is folded."""
+    parts = [[part for _, part in kind.fields] if kind is not None else [None] for kind in kinds]
+    if not kinds:
+        return []
+    if name in ("aggregate", "reduce"):
+        start = kinds[1] if len(kinds) > 1 else None
+        return [start, parts[0][0] if parts[0] else None] if place == 0 else [start]
+    if name == "map_zip_with":
+        return [parts[0][0], *(part[-1] for part in parts)] if all(parts) else []
+    if name in ("map_filter", "transform_keys", "transform_values"):
+        return list(parts[0])
+    if name == "array_sort":
+        return [*parts[0][:1], *parts[0][:1]]
+    if name == "zip_with":
+        return [part[0] if part else None for part in parts]
+    return [*parts[0][:1], INT]
