@@ -30,7 +30,7 @@ _OTHER_VARIABLES = {
     "STREAMHOUSE_FLUSS_PASSWORD": "the password of `fluss_login.user`",
     "STREAMHOUSE_MODEL_KEY": "the key of the language model",
     "STREAMHOUSE_MCP_TOKEN": "the token of MCP clients over HTTP",
-    "STREAMHOUSE_CACHE": "the folder for fetched jars and Spark's classes; absent: `~/.cache/streamhouse`",
+    "STREAMHOUSE_CACHE": "the folder for fetched jars and archives of classes; absent: `~/.cache/streamhouse`",
     "STREAMHOUSE_PROJECT": "for Airflow: the folder of the project; absent: the folder of its DAGs",
     "STREAMHOUSE_COMMAND": "for Airflow: the command `streamhouse` of the engine's environment",
     "STREAMHOUSE_DEBUG": "1: print the trace of an internal error",
