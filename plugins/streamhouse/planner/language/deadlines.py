@@ -18,10 +18,12 @@ _DEADLINES = frozenset(stem(word) for word in ("due", "deadline", "promised", "p
 def with_deadlines(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
     """The tokens with the deadline that "late" behind a participle means, where there is only one."""
     for at in range(1, len(tokens)):
+        if tokens[at - 1].kind != "word" or not is_past_form(tokens[at - 1].word):
+            continue
         for first, second, said in _LATE:
             length = 2 if second else 1
             words = [token.word for token in tokens[at : at + length]]
-            if words != [first, second][:length] or not _is_participle(tokens[at - 1]):
+            if words != [first, second][:length]:
                 continue
             name = _deadline(tokens, at - 1, lexicon)
             if not name:
@@ -31,10 +33,6 @@ def with_deadlines(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, 
             put.append(replace(old, text="the deadline", word=name, stem=name, kind="name"))
             return (*tokens[:at], *put, *with_deadlines(tokens[at + length :], lexicon))
     return tokens
-
-
-def _is_participle(token: Token) -> bool:
-    return token.kind == "word" and is_past_form(token.word)
 
 
 def _deadline(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> str:

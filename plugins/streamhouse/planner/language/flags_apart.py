@@ -5,13 +5,14 @@ from dataclasses import replace
 from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.tokens import Token, stem
+from streamhouse.planner.language.words import ARTICLES
 
 _LINKS = (("in", "which"), ("for", "which"), ("on", "which"), ("where",), ("whose",), ("when",))
 _BEING = frozenset({"is", "are", "was", "were", "been", "being", "be", "has", "have", "had", "got", "gets"})
 _NOT = frozenset({"not", "never"})
 _OWNING = (("with", "no"), ("with",), ("without", "any"), ("without",), ("having",), ("have",), ("has",), ("had",))
 _WHO = frozenset({"that", "which", "who"})
-_ARTICLES = frozenset({"a", "an", "the", "its", "their", "his", "her", "our"})
+_ARTICLES = ARTICLES | {"his", "her"}
 
 
 def with_whole_flags(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
@@ -78,9 +79,8 @@ def _is_flag(words: tuple[Token, Token], lexicon: Lexicon) -> bool:
     found = lexicon.mention(words, 0)
     if found is None or found.end != len(words):
         return False
-    tables = lexicon.catalog.tables
     columns = [one for one in found.of_kind("column") if one.quality >= WHOLE_NAME]
-    return bool(columns) and all(tables[one.table].column(one.column).type == "boolean" for one in columns)
+    return bool(columns) and all(map(lexicon.is_flag, columns))
 
 
 def _names_thing(said: Token, thing: Token, lexicon: Lexicon) -> bool:

@@ -74,8 +74,7 @@ def is_price(bench: Bench, placed: Placed) -> bool:
 
 def is_plural_flag(bench: Bench, noun: Noun) -> bool:
     """As in "emergencies", where it is yes or no whether a row of the base is an emergency."""
-    word = noun.head.words[-1] if noun.head.words else ""
-    if singular(word) == word or noun.head.of_kind("table", "measure"):
+    if not noun.head.is_plural or noun.head.of_kind("table", "measure"):
         return False
     values = bench.places.values(noun.head)
     return bool(values) and values[0].column.type == "boolean" and not values[0].of.role

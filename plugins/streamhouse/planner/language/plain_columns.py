@@ -33,7 +33,8 @@ def _is_kind(tokens: tuple[Token, ...], mention: Mention, lexicon: Lexicon) -> b
     end = mention.end
     if end >= len(tokens) or tokens[end].word not in _KINDS or mention.of_kind("table", "measure", "value"):
         return False
-    if lexicon.mention(tokens, end) is not None and lexicon.mention(tokens, end).best >= WHOLE_NAME:  # type: ignore[union-attr]
+    behind = lexicon.mention(tokens, end)
+    if behind is not None and behind.best >= WHOLE_NAME:
         return False
     tables = lexicon.catalog.tables
     columns = [tables[one.table].column(one.column) for one in mention.senses if one.quality >= WHOLE_NAME]
@@ -64,10 +65,12 @@ def with_average_first(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Tok
     while end and tokens[end - 1].kind == "symbol":
         end -= 1
     begin = end - 1 - (end > 1 and tokens[end - 2].word == "on")
-    first = lexicon.mention(tokens, 0)
-    if end < _LEAST or tokens[end - 1].word not in _AVERAGE or tokens[begin - 1].word not in _MARKS or first is None:
+    if end < _FEWEST_TOKENS or tokens[end - 1].word not in _AVERAGE or tokens[begin - 1].word not in _MARKS:
         return tokens
-    if tokens[first.end].word not in {"per", "by"} or first.of_kind("table", "value"):
+    first = lexicon.mention(tokens, 0)
+    if first is None or first.end >= begin or tokens[first.end].word not in {"per", "by"}:
+        return tokens
+    if first.of_kind("table", "value"):
         return tokens
     tables = lexicon.catalog.tables
     columns = [tables[one.table].column(one.column) for one in first.of_kind("column") if one.quality >= WHOLE_NAME]
@@ -77,4 +80,4 @@ def with_average_first(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Tok
     return (average, *tokens[: begin - 1], *tokens[end:])
 
 
-_LEAST = 5
+_FEWEST_TOKENS = 5  # as in "mites per hive, average"

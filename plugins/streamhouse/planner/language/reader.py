@@ -431,9 +431,8 @@ class Reader:
 
     def is_yes_or_no(self, mention: Mention) -> bool:
         """Whether a mention can only be said of rows: "overdue" behind "loans", where that is a column of its own."""
-        tables = self.lexicon.catalog.tables
-        columns = [tables[sense.table].column(sense.column) for sense in mention.of_kind("column")]
-        return bool(columns) and not mention.of_kind("table", "measure") and all(c.type == "boolean" for c in columns)
+        columns = mention.of_kind("column")
+        return bool(columns) and not mention.of_kind("table", "measure") and all(map(self.lexicon.is_flag, columns))
 
     def _points(self, mention: Mention) -> bool:
         """Whether a mention names a key, and so a thing."""

@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from streamhouse.planner.language.levels import WHOLE_NAME
-from streamhouse.planner.language.lexicon import Lexicon
+from streamhouse.planner.language.lexicon import Lexicon, Mention
+from streamhouse.planner.language.named_sums import is_sum
 from streamhouse.planner.language.tokens import Token
 
 _SHARES = frozenset({"share", "percentage", "proportion", "fraction", "part"})
@@ -26,7 +27,7 @@ def with_shares_of_sums(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[To
             continue
         first = _behind_articles(tokens, end + 1)
         whole = lexicon.mention(tokens, first) if first < len(tokens) else None
-        if whole is None or not _is_sum(whole.start, tokens, lexicon):
+        if whole is None or not _is_sum(whole, lexicon):
             continue
         link = replace(tokens[end], text="for", word="for", stem="for")
         part = (*tokens[: at + 2], *tokens[first : whole.end], link)
@@ -40,11 +41,10 @@ def _behind_articles(tokens: tuple[Token, ...], at: int) -> int:
     return at
 
 
-def _is_sum(at: int, tokens: tuple[Token, ...], lexicon: Lexicon) -> bool:
-    """Whether a name is that of a sum with a unit, and of no rows."""
-    found = lexicon.mention(tokens, at)
-    tables = lexicon.catalog.tables
-    names = [one for one in found.of_kind("measure") if one.quality >= WHOLE_NAME] if found is not None else []
-    if found is None or not names or any(one.quality >= WHOLE_NAME for one in found.of_kind("table", "value")):
+def _is_sum(named: Mention, lexicon: Lexicon) -> bool:
+    """Whether a name is that of a sum, and neither of rows nor of a value."""
+    measures = [one for one in named.of_kind("measure") if one.quality >= WHOLE_NAME]
+    if not measures or named.best_of("table", "value") >= WHOLE_NAME:
         return False
-    return all(tables[one.table].measures[one.measure].sql.upper().lstrip().startswith("SUM") for one in names)
+    tables = lexicon.catalog.tables
+    return all(is_sum(tables[one.table].measures[one.measure]) for one in measures)

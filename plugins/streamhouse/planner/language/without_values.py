@@ -58,9 +58,7 @@ def _flags(mention: Mention, lexicon: Lexicon) -> set[str]:
     """The tables that have a column of yes or no that "rush orders" names, as a whole."""
     if mention.end - mention.start < len(("rush", "orders")):
         return set()
-    tables = lexicon.catalog.tables
-    senses = (one for one in mention.of_kind("column") if one.quality >= WHOLE_NAME)
-    return {one.table for one in senses if tables[one.table].column(one.column).type == "boolean"}
+    return {one.table for one in mention.of_kind("column") if one.quality >= WHOLE_NAME and lexicon.is_flag(one)}
 
 
 def _counted(tokens: tuple[Token, ...], lexicon: Lexicon) -> set[str]:
