@@ -86,7 +86,7 @@ def uncompared(node: exp.Expr, type_of: TypeOf, items: Iterable[exp.Expr] = ()) 
     """What a node compares and Spark does not, and the bodies of its lambda functions.
 
     Args:
-        node: Of one of `COMPARING`; what is below it is looked at by itself, but for lambda functions.
+        node: Of one of `COMPARING`. Of the nodes below it only the bodies of lambda functions are looked at.
         type_of: The type of an expression, with the types of the names of a lambda function.
         items: The output columns that GROUP BY ALL groups by.
     """

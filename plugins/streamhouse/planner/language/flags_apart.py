@@ -1,4 +1,4 @@
-"""As in "where the queen was not seen" and "with a marked queen": the words of the name of a flag, apart or turned."""
+"""As in "where the queen was not seen" and "with a marked queen": the name of a flag, its words apart or in reverse."""
 
 from dataclasses import replace
 
@@ -16,9 +16,9 @@ _ARTICLES = ARTICLES | {"his", "her"}
 
 
 def with_whole_flags(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
-    """The tokens with "with" or "without" and the whole name of a flag, where its words are apart or turned."""
+    """The tokens with "with" or "without" and the whole name of a flag, where its words are apart or in reverse."""
     for at in range(1, len(tokens)):
-        found = _apart(tokens, at, lexicon) or _turned(tokens, at, lexicon)
+        found = _apart(tokens, at, lexicon) or _in_reverse(tokens, at, lexicon)
         if found is not None:
             return found
     return tokens
@@ -40,7 +40,7 @@ def _apart(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> tuple[Token,
     return (*tokens[:at], _link(tokens[at], denied=denied), tokens[begin], tokens[end], *tokens[end + 1 :])
 
 
-def _turned(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> tuple[Token, ...] | None:
+def _in_reverse(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> tuple[Token, ...] | None:
     """As in "with a marked queen" of `queen_marked`, and "with an unmarked queen"."""
     begin = _behind(tokens, at, _OWNING)
     if not begin:
