@@ -176,17 +176,30 @@ def _tokens(wish: str, lexicon: Lexicon, draft: Draft) -> tuple[Token, ...]:
     draft.assumptions += [f"'{said}' says nothing of the data" for said in courtesies]
     tokens, slips = respelled_words(read_options(tokenize(rephrased(plain_wish)), draft), lexicon)
     draft.assumptions += slips
-    tokens = with_who(with_last_names(named_people(tokens, lexicon, draft), lexicon, draft), lexicon, draft)
-    tokens = with_never_done(with_ends(tokens, lexicon, draft), lexicon, draft)
-    tokens = with_empty_said(with_measured_adjectives(tokens, lexicon, draft), lexicon, draft)
-    tokens = with_sums_of_things(without_doer(tokens, lexicon, draft), lexicon, draft)
-    tokens = with_counts_of_values(without_objects(tokens, lexicon, draft), lexicon, draft)
-    tokens = with_plain_columns(with_values_of_things(tokens, lexicon, draft), lexicon, draft)
-    tokens = with_agents(tokens, lexicon, draft)
+    for said_and_noted in _OTHERWISE_AND_NOTED:
+        tokens = said_and_noted(tokens, lexicon, draft)
     for said_otherwise in _OTHERWISE:
         tokens = said_otherwise(tokens, lexicon)
     return tokens
 
+
+_OTHERWISE_AND_NOTED = (
+    named_people,
+    with_last_names,
+    with_who,
+    with_ends,
+    with_never_done,
+    with_measured_adjectives,
+    with_empty_said,
+    without_doer,
+    with_sums_of_things,
+    without_objects,
+    with_counts_of_values,
+    with_values_of_things,
+    with_plain_columns,
+    with_agents,
+)
+"""Rules that say a part of a wish otherwise, and note in the draft what they assume; each takes what the last gave."""
 
 _OTHERWISE = (
     without_articles,
