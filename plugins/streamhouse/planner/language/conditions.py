@@ -31,7 +31,15 @@ from streamhouse.planner.language.place import (
     counts,
 )
 from streamhouse.planner.language.present_time import ends_of_now
-from streamhouse.planner.language.scope import TIMES, ReachableTables, is_number, is_quantity, key_column, spoken
+from streamhouse.planner.language.scope import (
+    TIMES,
+    ReachableTables,
+    is_number,
+    is_quantity,
+    key_column,
+    name_stems,
+    spoken,
+)
 from streamhouse.planner.language.times import when
 from streamhouse.planner.language.tokens import stem, stems
 from streamhouse.planner.language.words import NEGATED, STATES, VERB_NOUNS
@@ -366,7 +374,7 @@ def _state(bench: Bench, clause: State) -> list[Filter]:
     """The time column that is empty while something goes on."""
     stems_of_end = {stem(word) for word in STATES[clause.word]}
     times = [c for c in bench.base.columns if c.type in TIMES and c.name != bench.base.event_time]
-    named = [c for c in times if {p for text in (c.name, *c.synonyms) for p in stems(text)} & stems_of_end]
+    named = [c for c in times if name_stems(c) & stems_of_end]
     found = [c for c in times if stem(clause.word) in stems(when_empty(c))] or ends_of_now(clause.word, times, named)
     found = found or [
         c for c in bench.base.columns if stem(clause.word) in stems(when_empty(c)) and not _asked(bench, c)

@@ -8,7 +8,7 @@ from streamhouse.planner.language.draft import Figure, Noun
 from streamhouse.planner.language.levels import ANY_FORM, ENDING, LAST_WORD
 from streamhouse.planner.language.lexicon import Sense
 from streamhouse.planner.language.place import Placed, UnclearError
-from streamhouse.planner.language.scope import is_quantity
+from streamhouse.planner.language.scope import is_quantity, name_stems
 from streamhouse.planner.language.tokens import singular, stems
 from streamhouse.planner.language.units import unit_of
 from streamhouse.planner.language.words import ADDITIVE, NOT_ADDITIVE
@@ -45,8 +45,7 @@ def adds_up(column: CatalogColumn) -> bool:
     unit = unit_of_column(column)
     if unit and unit.measures in NOT_ADDITIVE:
         return False
-    words = {stem for text in (column.name, *column.synonyms) for stem in stems(text)}
-    if words & _ADDITIVE:
+    if name_stems(column) & _ADDITIVE:
         return True
     return column.unit in {"pieces", "units", "items", "count"} or bool(unit and unit.measures in {"money", "energy"})
 

@@ -7,8 +7,8 @@ from streamhouse.planner.language.bench import Bench
 from streamhouse.planner.language.draft import State
 from streamhouse.planner.language.empty_columns import may_be_empty, when_empty
 from streamhouse.planner.language.place import UnclearError
-from streamhouse.planner.language.scope import TIMES, spoken
-from streamhouse.planner.language.tokens import stem, stems
+from streamhouse.planner.language.scope import TIMES, name_stems, spoken
+from streamhouse.planner.language.tokens import stem
 from streamhouse.planner.language.words import NOW, STATES
 from streamhouse.planner.request import ColumnRef, Condition, During
 
@@ -40,8 +40,7 @@ def _ends(bench: Bench) -> list[CatalogColumn]:
     """Times of the base that say since when something is over."""
     words = {stem(word) for word in STATES["current"]}
     times = [one for one in bench.base.columns if one.type in TIMES and one.name != bench.base.event_time]
-    return [one for one in times if is_empty_for_now(one)
-            or {part for text in (one.name, *one.synonyms) for part in stems(text)} & words]  # fmt: skip
+    return [one for one in times if is_empty_for_now(one) or name_stems(one) & words]
 
 
 def is_empty_for_now(column: CatalogColumn) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from streamhouse.planner.catalog import CatalogColumn, CatalogTable, ForeignKey
 from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.origins import root_of
-from streamhouse.planner.language.tokens import singular
+from streamhouse.planner.language.tokens import singular, stems
 from streamhouse.planner.language.units import is_unit_ending
 from streamhouse.planner.language.words import ROLE_WORDS, TIME_ENDINGS
 from streamhouse.planner.request import ColumnRef, Join
@@ -161,6 +161,11 @@ def is_quantity(column: CatalogColumn) -> bool:
     plural = any(singular(part) != part for part in parts)
     fine = not is_whole_number(column)
     return bool(column.unit or plural or fine or is_unit_ending(parts[-1]) or _COUNTED.search(column.description))
+
+
+def name_stems(column: CatalogColumn) -> set[str]:
+    """The stems of the words in a column's name and synonyms."""
+    return {part for text in (column.name, *column.synonyms) for part in stems(text)}
 
 
 def spoken(column: str) -> str:
