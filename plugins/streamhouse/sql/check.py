@@ -1,7 +1,7 @@
 """What a person can get wrong in a query, each at its place in the file."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
@@ -34,8 +34,9 @@ from streamhouse.sql.infer import Inference
 from streamhouse.sql.output_names import OutputNames
 from streamhouse.sql.placement import misplaced, ungrouped
 from streamhouse.sql.reach import out_of_reach
-from streamhouse.sql.scopes import function_name, own_nodes, selects_of
+from streamhouse.sql.scopes import function_name, own_nodes
 from streamhouse.sql.spark_type import STRING, VOID
+from streamhouse.sql.unknown_columns import unknown_columns
 
 _STRANGE = Kinds(exp.Pivot, exp.QueryTransform, exp.MatchRecognize)
 _TABLE, _CTE, _WITH = Kinds(exp.Table), Kinds(exp.CTE), Kinds(exp.With)
@@ -326,97 +327,7 @@ def check_columns(root: Scope, inference: Inference, sql: str, at: Location) -> 
     Raises:
         UnknownColumnError: it is not.
     """
-    errors: list[StreamhouseError] = []
-    visited: set[int] = set()
-    for scope in root.traverse():
-        for column in scope.columns:
-            if id(column) in visited or inference.resolve(column, scope) is not None or _is_output(column, scope):
-                visited.add(id(column))
-                continue
-            visited.add(id(column))
-            errors.append(_unknown(column, scope, inference, place_of(column, sql, at)))
-    more = _taken_for_fields(root, inference, sql, at), _behind_semi_joins(root, sql, at), _of_a_database(root, sql, at)
-    _raise(errors or [error for found in more for error in found])
-
-
-def _of_a_database(root: Scope, sql: str, at: Location) -> Iterator[UnknownColumnError]:
-    """Columns with more than the name of a table before them: ports and CTEs are in no database."""
-    for scope in root.traverse():
-        for column in scope.columns:
-            if column.args.get("db") is not None:
-                text = f"{column.sql('spark')} names a database, and an action reads its inputs by port"
-                hint = f"write {column.table}.{column.name}"
-                yield UnknownColumnError(text, at=place_of(column, sql, at), hint=hint)
-
-
-def _behind_semi_joins(root: Scope, sql: str, at: Location) -> Iterator[UnknownColumnError]:
-    """Columns of the right side of a SEMI or ANTI JOIN anywhere but in its ON: the join shows the left side alone."""
-    for scope in root.traverse():
-        joins = [join for join in scope.find_all(exp.Join) if join.kind in ("SEMI", "ANTI")]
-        for join in joins:
-            for column in scope.columns:
-                inside = any(parent is join for parent in _parents(column))
-                if column.table == join.alias_or_name and not inside:
-                    text = f"the {join.kind} JOIN shows no column of {column.table}, such as {column.sql()}"
-                    hint = "write JOIN where its columns are wanted, or use them in the ON of this join alone"
-                    yield UnknownColumnError(text, at=place_of(_written(column), sql, at), hint=hint)
-
-
-def _parents(node: exp.Expr) -> Iterator[exp.Expr]:
-    parent = node.parent
-    while parent is not None:
-        yield parent
-        parent = parent.parent
-
-
-def _taken_for_fields(root: Scope, inference: Inference, sql: str, at: Location) -> Iterator[UnknownColumnError]:
-    """Columns of an outer query whose table is called as a column of the sub-query: Spark looks for a field of that."""
-    for scope in root.traverse():
-        own = {name: {c.lower() for c in _offered(scope, name, inference)} for name in scope.selected_sources}
-        for column in scope.columns:
-            table = column.table.lower()
-            holders = [] if not table or column.table in own else [name for name in own if table in own[name]]
-            if holders:
-                text = f"for Spark, {column.sql()} is a field of the column {table} of {holders[0]} in the sub-query"
-                hint = f"give the table {column.table} of the outer query another name with AS"
-                yield UnknownColumnError(text, at=place_of(_written(column), sql, at), hint=hint)
-
-
-def _written(column: exp.Column) -> exp.Expr:
-    """What a person wrote of a column: its name alone, where the analysis found the table."""
-    table, name = column.args.get("table"), column.this
-    begins, ends = name.meta_get("start"), table.meta_get("end") if table is not None else None
-    is_whole = begins is not None and ends is not None and 0 < begins - ends <= len(" . ")
-    return column if is_whole else name
-
-
-def _is_output(column: exp.Column, scope: Scope) -> bool:
-    names = {item.alias_or_name for item in selects_of(scope)}
-    return not column.table and column.name in names and column.find_ancestor(exp.Order, exp.Having) is not None
-
-
-def _unknown(column: exp.Column, scope: Scope, inference: Inference, at: Location) -> UnknownColumnError:
-    offered = {source: list(_offered(scope, source, inference)) for source in scope.sources}
-    holders = [source for source, names in offered.items() if column.name in names]
-    if not column.table and len(holders) > 1:
-        which = " or ".join(f"{source}.{column.name}" for source in holders)
-        message, hint = f"column '{column.name}' is in {' and in '.join(holders)}", f"write {which}"
-        return UnknownColumnError(message, at=at, hint=hint)
-    if column.table and column.table not in offered:
-        close = did_you_mean(column.table, list(offered), f"the FROM has: {', '.join(offered)}")
-        return UnknownColumnError(f"unknown table or column '{column.table}'", at=at, hint=close)
-    names = offered.get(column.table) or [n for names in offered.values() for n in names]
-    whose = f" in {column.table}" if column.table else ""
-    close = did_you_mean(column.name, names, f"columns: {', '.join(dict.fromkeys(names))}")
-    return UnknownColumnError(f"unknown column '{column.name}'{whose}", at=at, hint=close)
-
-
-def _offered(scope: Scope, source: str, inference: Inference) -> Iterator[str]:
-    found = scope.sources[source]
-    if isinstance(found, exp.Table):
-        yield from inference.port_columns(found.name)
-    else:
-        yield from (c.name for c in inference.outputs(found))
+    _raise([_placed(UnknownColumnError, found, sql, at) for found in unknown_columns(root, inference)])
 
 
 def check_unions(root: Scope, inference: Inference, sql: str, at: Location) -> None:
