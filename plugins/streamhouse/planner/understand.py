@@ -15,6 +15,7 @@ from streamhouse.planner.language.account import unaccounted
 from streamhouse.planner.language.adjectives import with_nouns_of_adjectives
 from streamhouse.planner.language.always_done import with_plain_groups
 from streamhouse.planner.language.articles_in_names import without_articles
+from streamhouse.planner.language.average_behind import with_average_first
 from streamhouse.planner.language.counted_first import with_counts_first
 from streamhouse.planner.language.counted_sides import with_counts_of_values
 from streamhouse.planner.language.countries import with_countries
@@ -39,7 +40,7 @@ from streamhouse.planner.language.how_often import with_how_often
 from streamhouse.planner.language.impossible import impossible
 from streamhouse.planner.language.joined_flags import with_both_flags
 from streamhouse.planner.language.key_names import with_key_names
-from streamhouse.planner.language.kilos import with_kilos
+from streamhouse.planner.language.kilos import with_kilos, with_units_of_values
 from streamhouse.planner.language.last_names import with_last_names
 from streamhouse.planner.language.lexicon import Lexicon, Mention, lexicon_of
 from streamhouse.planner.language.measured_adjectives import with_measured_adjectives
@@ -60,7 +61,7 @@ from streamhouse.planner.language.people import named_people
 from streamhouse.planner.language.phrasing import rephrased
 from streamhouse.planner.language.pieces_sold import with_pieces
 from streamhouse.planner.language.place import NotPlacedError, UnclearError
-from streamhouse.planner.language.plain_columns import with_average_first, with_plain_columns
+from streamhouse.planner.language.plain_columns import with_plain_columns
 from streamhouse.planner.language.rates_of_flags import with_shares_of_flags
 from streamhouse.planner.language.rates_of_pay import with_rates
 from streamhouse.planner.language.reader import MEANINGFUL
@@ -208,6 +209,7 @@ _OTHERWISE = (
     with_measures_in_units,
     with_things_of_values,
     with_kilos,
+    with_units_of_values,
     with_denied_values,
     with_values_left_out,
     with_shared_heads,
