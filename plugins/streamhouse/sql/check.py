@@ -173,7 +173,7 @@ _NAMED = (exp.Alias, exp.Column, exp.Dot, exp.Star, exp.Cast)
 
 
 def check_functions(nodes: Sequence[exp.Expr], sql: str, at: Location) -> None:
-    """Every function is known, and gives the same answer when an epoch is replayed.
+    """Every function is known, has arguments that it takes, and gives the same answer when an epoch is replayed.
 
     Args:
         nodes: All of a query.
@@ -181,8 +181,8 @@ def check_functions(nodes: Sequence[exp.Expr], sql: str, at: Location) -> None:
         at: Where that begins.
 
     Raises:
-        UntypedColumnError: a function that is not known.
-        StrategyError: a function that is not deterministic.
+        UntypedColumnError: a function, or the name of an argument, is not known, or there are too many or too few.
+        StrategyError: a function is not deterministic.
     """
     errors: list[StreamhouseError] = []
     for node in nodes:
@@ -192,12 +192,9 @@ def check_functions(nodes: Sequence[exp.Expr], sql: str, at: Location) -> None:
         elif kind is exp.DataType and node.this == exp.DType.TIME:
             message, hint = "Spark 4.1 has the type TIME switched off", "use a TIMESTAMP, or a STRING"
             errors.append(UntypedColumnError(message, at=place_of(node.parent or node, sql, at), hint=hint))
-        elif kind is exp.Kwarg:
-            call = node.find_ancestor(exp.Func, exp.Struct) or node
-            before = sum(1 for part in call.iter_expressions() if type(part) is not exp.Kwarg)
-            if (problem := misnamed(function_name(call) or call.key, node.name, before)) is not None:
-                hint = "write the values alone, in their order"
-                errors.append(UntypedColumnError(problem, at=place_of(node, sql, at), hint=hint))
+        elif kind is exp.Kwarg and (problem := _misnamed(node)) is not None:
+            hint = "write the values alone, in their order"
+            errors.append(UntypedColumnError(problem, at=place_of(node, sql, at), hint=hint))
         elif _STRANGE[kind]:
             word = node.key.upper()
             errors.append(UntypedColumnError(f"{word} is not understood", at=place_of(node, sql, at), hint=_PIVOT))
@@ -212,6 +209,13 @@ def check_functions(nodes: Sequence[exp.Expr], sql: str, at: Location) -> None:
         if fault(found.node) is None
     ]
     _raise(errors)
+
+
+def _misnamed(named: exp.Expr) -> str | None:
+    """What is wrong with the name that a call gives an argument; None: nothing."""
+    call = named.find_ancestor(exp.Func, exp.Struct) or named
+    before = sum(1 for part in call.iter_expressions() if type(part) is not exp.Kwarg)
+    return misnamed(function_name(call) or call.key, named.name, before)
 
 
 def _argument_count(node: exp.Expr) -> int:
