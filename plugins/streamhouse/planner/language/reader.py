@@ -19,6 +19,7 @@ from streamhouse.planner.language.words import (
     COMPARATIVES,
     COMPOUND_HEADS,
     DIRECTIONS,
+    DOING,
     FILLERS,
     GRAINS,
     LIGHT_VERBS,
@@ -425,7 +426,7 @@ class Reader:
         word = found.words[0]
         if word.endswith("ed") and found.best < NAME_OR_DEED and not found.of_kind("value"):
             return True
-        question_verbs = {token.word for token in self.tokens[: found.start]} & {"did", "do", "does"}
+        question_verbs = {token.word for token in self.tokens[: found.start]} & DOING
         known = stem(word) in VERB_NOUNS or (found.best < NEARLY_NAME and not found.of_kind("value"))
         return bool(question_verbs) and known and singular(word) == word and found.best < NAME_OR_DEED
 

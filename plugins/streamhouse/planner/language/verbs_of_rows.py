@@ -6,7 +6,7 @@ from streamhouse.planner.language.levels import ANY_FORM, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon, Mention
 from streamhouse.planner.language.named_sums import sums_of_money
 from streamhouse.planner.language.tokens import Token, stem
-from streamhouse.planner.language.words import VERB_NOUNS, is_past_form
+from streamhouse.planner.language.words import DOING, VERB_NOUNS, is_past_form
 
 _BEING = frozenset({"was", "were", "is", "are", "has", "have", "did", "do", "does", "been"})
 _PRONOUNS = frozenset({"we", "they", "you"})
@@ -120,7 +120,7 @@ def _rows_of(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> str:
 def _rows_of_verb(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> str:
     """The one table whose rows are called by the noun of a verb: visits of "visit", diagnoses of "diagnosed"."""
     verb = tokens[at]
-    asked = {token.word for token in tokens[:at]} & {"did", "do", "does"}
+    asked = {token.word for token in tokens[:at]} & DOING
     if not asked and not is_past_form(verb.word):
         return ""
     nouns = [(verb.stem,), *((stem(noun),) for noun in VERB_NOUNS.get(verb.stem, ()))]
