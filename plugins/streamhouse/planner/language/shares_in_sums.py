@@ -5,7 +5,7 @@ from dataclasses import replace
 from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon, Mention
 from streamhouse.planner.language.named_sums import is_sum
-from streamhouse.planner.language.tokens import Token
+from streamhouse.planner.language.tokens import Token, place_behind
 
 _SHARES = frozenset({"share", "percentage", "proportion", "fraction", "part"})
 _ARTICLES = frozenset({"the", "our", "all", "total", "overall"})
@@ -16,7 +16,7 @@ def with_shares_of_sums(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[To
     for at in range(len(tokens) - 4):
         if tokens[at].word not in _SHARES or tokens[at + 1].word != "of":
             continue
-        begin = _behind_articles(tokens, at + 2)
+        begin = place_behind(_ARTICLES, tokens, at + 2)
         value = lexicon.mention(tokens, begin)
         if value is None or value.senses[0].kind != "value" or value.best < WHOLE_NAME:
             continue
@@ -25,7 +25,7 @@ def with_shares_of_sums(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[To
         end = rows.end if rows is not None and rows.of_kind("table", "measure") else value.end
         if end >= len(tokens) or tokens[end].word not in {"in", "of"}:
             continue
-        first = _behind_articles(tokens, end + 1)
+        first = place_behind(_ARTICLES, tokens, end + 1)
         whole = lexicon.mention(tokens, first) if first < len(tokens) else None
         if whole is None or not _is_sum(whole, lexicon):
             continue
@@ -33,12 +33,6 @@ def with_shares_of_sums(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[To
         part = (*tokens[: at + 2], *tokens[first : whole.end], link)
         return (*part, *tokens[begin : end if is_table else value.end], *tokens[whole.end :])
     return tokens
-
-
-def _behind_articles(tokens: tuple[Token, ...], at: int) -> int:
-    while at < len(tokens) and tokens[at].word in _ARTICLES:
-        at += 1
-    return at
 
 
 def _is_sum(named: Mention, lexicon: Lexicon) -> bool:
