@@ -42,8 +42,8 @@ class Mark:
         offsets: Bucket → first offset that the copy does not hold.
         epochs: Segment that writes the table → the newest of its epochs that the rows may be of, so that a position
             of another record can be compared with the copy when the log is gone; empty: an older version wrote it.
-        times: As of `WriterEpochs`: they tell the history of a flow from another one with epochs of the same numbers;
-            empty: an older version wrote it.
+        times: As of `WriterEpochs`: in another history of the flow, epochs of these numbers have other times; empty:
+            an older version wrote it.
     """
 
     round: int
