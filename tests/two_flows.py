@@ -3,10 +3,13 @@
 import re
 import sqlite3
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
 
 from streamhouse.model.plan import fingerprint_of
 from streamhouse.project.desired import desired_plans
 from streamhouse.project.project import Project
+from streamhouse.runtime.owner import this_owner
+from streamhouse.state.records import EpochRecord
 
 DAMAGED = "the state store is damaged: revision 1 of flow 'orders'"
 OTHER_VERSION = "revision 1 of flow 'orders' was recorded by another version of Streamhouse"
@@ -28,6 +31,17 @@ def apply_both(project: Project) -> None:
     with project.state() as state:
         for plan in desired_plans(project).values():
             state.save_plan(plan)
+
+
+def record_epoch(project: Project, *reads: str) -> None:
+    """Record an epoch of `orders` that read these."""
+    with project.state() as state:
+        now = datetime.now(UTC)
+        lease = state.acquire("orders", this_owner(), timedelta(hours=1), now)
+        state.begin_epoch(lease, "main", 0, 1_000, now)
+        end = {name: {"0": 1} for name in reads}
+        state.finish_epoch(lease, EpochRecord("orders", "main", 0, 1_000, 1_005, 1_090, end=end))
+        state.release(lease)
 
 
 def spoil_plan(project: Project, how: str, flow: str = "orders") -> None:

@@ -188,7 +188,7 @@ def test_a_proposal_of_ask_is_shown_to_who_decides_and_is_built_after_the_answer
         return json.loads(done.stdout)
 
     proposal = command("ask", "revenue per product and week", "--no-examples")
-    # The proposal alone only adds a table, which nobody is asked about.
+    # The proposal alone only adds a table, about which no person is asked.
     edit(project, "SUM(quantity) + 0 * COUNT(*) AS pieces")
     command("proposals", proposal["id"], "--write", "--no-trial")
 

@@ -7,6 +7,7 @@ what the hint of a damaged table says, also where files are gone: then every tab
 
 import re
 import subprocess
+from typing import NamedTuple
 
 import pytest
 
@@ -247,36 +248,53 @@ def newest_of(files):
     return max(files, key=lambda file: int(re.search(r"\d+", file.name)[0]), default=None)
 
 
+class Gone(NamedTuple):
+    """Files of the folder of a table that are gone: the newest of some, and all of others."""
+
+    table: str
+    tier: Tier
+    newest: str | None = None
+    every: str | None = None
+    is_emptied: bool = False
+    """Whether they are still there, without a byte."""
+
+
 GONE = {
-    "the newest snapshot of a first tier, warm": ("ods.one", Tier.WARM, "snapshot/snapshot-*", None),
-    "that snapshot and the hint of it": ("ods.one", Tier.WARM, "snapshot/snapshot-*", "snapshot/LATEST"),
-    "all snapshots of a first tier, warm": ("ods.one", Tier.WARM, None, "snapshot/*"),
-    "the first schema of a first tier, warm": ("ods.one", Tier.WARM, None, "schema/schema-0"),
-    "the newest metadata of a first tier, cold": ("dws.three", Tier.COLD, "metadata/v*.metadata.json", None),
-    "all metadata of a first tier, cold": ("dws.three", Tier.COLD, None, "metadata/*"),
-    "what the metadata and their checksums say": ("dws.three", Tier.COLD, None, "metadata/*metadata.json*"),
-    "the newest metadata of a copy": ("dwd.five", Tier.COLD, "metadata/v*.metadata.json", None),
-    "all metadata of a copy": ("dwd.five", Tier.COLD, None, "metadata/*"),
+    "the newest snapshot of a first tier, warm": Gone("ods.one", Tier.WARM, newest="snapshot/snapshot-*"),
+    "that snapshot and the hint of it": Gone(
+        "ods.one", Tier.WARM, newest="snapshot/snapshot-*", every="snapshot/LATEST"
+    ),
+    "all snapshots of a first tier, warm": Gone("ods.one", Tier.WARM, every="snapshot/*"),
+    "the first schema of a first tier, warm": Gone("ods.one", Tier.WARM, every="schema/schema-0"),
+    "the newest metadata of a first tier, cold": Gone("dws.three", Tier.COLD, newest="metadata/v*.metadata.json"),
+    "all metadata of a first tier, cold": Gone("dws.three", Tier.COLD, every="metadata/*"),
+    "what the metadata and their checksums say": Gone(
+        "dws.three", Tier.COLD, every="metadata/*metadata.json*", is_emptied=True
+    ),
+    "the newest metadata of a copy": Gone("dwd.five", Tier.COLD, newest="metadata/v*.metadata.json"),
+    "all metadata of a copy": Gone("dwd.five", Tier.COLD, every="metadata/*"),
 }
-"""What is gone → table, tier, files of its folder of which the newest is gone, and files that are all gone."""
 _MOVED = re.compile(r"mv \S+ \S+")
 _TYPED = re.compile(r"streamhouse restore f(?: --from-sources)?")
 
 
 @pytest.mark.parametrize("what", [next(iter(GONE)), *(pytest.param(what, marks=soak) for what in [*GONE][1:])])
 def test_a_table_whose_files_are_gone_comes_back_by_the_commands_that_are_named(project, what):
-    d, (table, tier, newest, every) = composed(project), GONE[what]
-    layer, name = table.split(".")
-    folder = d.folder / "warm" / f"{layer}.db" / name if tier is Tier.WARM else d._cold / layer / name
-    for file in [*([newest_of(folder.glob(newest))] if newest else []), *(folder.glob(every) if every else [])]:
-        file.write_bytes(b"")
-        if "say" not in what:
+    d, gone = composed(project), GONE[what]
+    layer, name = gone.table.split(".")
+    folder = d.folder / "warm" / f"{layer}.db" / name if gone.tier is Tier.WARM else d._cold / layer / name
+    newest = [newest_of(folder.glob(gone.newest))] if gone.newest else []
+    for file in [*newest, *(folder.glob(gone.every) if gone.every else [])]:
+        if gone.is_emptied:
+            file.write_bytes(b"")
+        else:
             file.unlink()
     [lost] = losses(d)
-    assert (lost.tier, lost.tables) == (tier, (table,))
+    assert (lost.tier, lost.tables) == (gone.tier, (gone.table,))
     d.begin()
     try:
-        assert CODE.search(str(refused(d.tier if table == "dwd.five" else d.run))), "nothing goes on from an older one"
+        goes_on = d.tier if gone.table == "dwd.five" else d.run
+        assert CODE.search(str(refused(goes_on))), "nothing goes on from an older one"
         for move in _MOVED.findall(lost.hint):
             subprocess.run(move, shell=True, check=True)
         typed = _TYPED.findall(lost.hint)[0]

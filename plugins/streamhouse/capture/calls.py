@@ -8,8 +8,9 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
+from pathlib import Path
 
 from streamhouse.capture.database import DatabaseAway, Slot
 from streamhouse.capture.journal import all_tables, has_begun, size_of
@@ -18,7 +19,7 @@ from streamhouse.capture.shorten import Hold
 from streamhouse.capture.upkeep import holds_of
 from streamhouse.capture.wanted import WantedTable, note, noted, wanted_of
 from streamhouse.errors import CaptureFailedError, StateConflictError, StreamhouseError
-from streamhouse.ingest.journal import groups, journal_folder, segments
+from streamhouse.ingest.journal import Group, groups, journal_folder, segments
 from streamhouse.model.plan import FlowPlan
 from streamhouse.project.check import load_registry
 from streamhouse.project.project import Project
@@ -157,20 +158,7 @@ def _status(project: Project, name: str) -> CaptureStatus:
             record = state.runners.runner(f"{CAPTURE}{name}", alive=is_alive)
             holds = holds_of(project, name, state, unreadable)
     lives = record is not None and record.life.takes_up
-    slots: dict[str, Slot | None] = {}
-    warnings: list[str | None] = []
-    away = remedy = None
-    try:
-        database = database_of(project, name)
-        slots = {group.slot: database.slot(group, one) for one, group in found.items()}
-        warnings = [
-            database.warning(slot_name, slot, lives=lives, warn_at=connection.warn_at)
-            for slot_name, slot in slots.items()
-        ]
-    except DatabaseAway as error:
-        away, remedy = str(error), error.trouble.remedy
-    except StreamhouseError as error:
-        away, remedy = error.message, error.hint
+    seen = _seen(project, name, found, lives=lives, warn_at=connection.warn_at)
     return CaptureStatus(
         name=name,
         record=record,
@@ -178,18 +166,39 @@ def _status(project: Project, name: str) -> CaptureStatus:
         journal_bytes=sum(size_of(one) for one in found),
         oldest=tuple(f"{one.name}/{file.name}" for one in found for file in segments(one)[:1]),
         holds=holds,
-        slots=slots,
-        away=away,
-        remedy=remedy,
-        warnings=tuple(warning for warning in [*warnings, *map(_not_known, unreadable.items())] if warning is not None),
+        slots=seen.slots,
+        away=seen.away,
+        remedy=seen.remedy,
+        warnings=(*seen.warnings, *(_not_known(flow, error) for flow, error in unreadable.items())),
     )
 
 
-def _not_known(one: tuple[str, StateConflictError]) -> str:
-    flow, error = one
-    return f"what flow {flow} has yet to read is not known; {error.message}" + (
-        f" ({error.hint})" if error.hint else ""
-    )
+@dataclass(frozen=True)
+class _Seen:
+    """What the database of a connection says; the attributes as of `CaptureStatus`."""
+
+    slots: Mapping[str, Slot | None] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    away: str | None = None
+    remedy: str | None = None
+
+
+def _seen(project: Project, name: str, found: Mapping[Path, Group], *, lives: bool, warn_at: int) -> _Seen:
+    slots: dict[str, Slot | None] = {}
+    try:
+        database = database_of(project, name)
+        slots = {group.slot: database.slot(group, folder) for folder, group in found.items()}
+        warnings = [database.warning(one, slot, lives=lives, warn_at=warn_at) for one, slot in slots.items()]
+    except DatabaseAway as error:
+        return _Seen(slots, away=str(error), remedy=error.trouble.remedy)
+    except StreamhouseError as error:
+        return _Seen(slots, away=error.message, remedy=error.hint)
+    return _Seen(slots, tuple(warning for warning in warnings if warning is not None))
+
+
+def _not_known(flow: str, error: StateConflictError) -> str:
+    text = f"what flow {flow} has yet to read is not known; {error.message}"
+    return f"{text} ({error.hint})" if error.hint else text
 
 
 def reset(project: Project, name: str) -> None:

@@ -4,12 +4,11 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from streamhouse.capture.wanted import wanted_of
-from streamhouse.errors import StateConflictError
 from streamhouse.ingest.truncations import Truncations
 from streamhouse.model.plan import FlowPlan, PlannedSource
 from streamhouse.model.types import Position
 from streamhouse.state.flow_state import see
-from streamhouse.state.plans import Unreadable
+from streamhouse.state.plans import Unreadable, noting
 from streamhouse.state.records import Change, EpochRecord, Owner
 from streamhouse.state.store import StateStore
 
@@ -51,7 +50,7 @@ def readers_of(
     Args:
         state: Of the project.
         connection: Its name.
-        flows: Those that have a file; None: nobody knows, so each one counts.
+        flows: Those that have a file; None: it is not known which, so each one counts.
         alive: See `state.flow_state.see`.
         unreadable: Gets flow → error of each that may read more, as its plan, or what was asked of it, cannot be read;
             None: the first such error is raised.
@@ -88,12 +87,8 @@ def _changes(state: StateStore, flows: Collection[str], unreadable: Unreadable |
     """Changes that fill tables beside those that serve, from what their flows read."""
     found: list[Change | None] = []
     for flow in flows:
-        try:
+        with noting(unreadable, flow):
             found.append(state.open_change(flow))
-        except StateConflictError as error:
-            if unreadable is None:
-                raise
-            unreadable[flow] = error
     found += state.environments()
     return list({one.id: one for one in found if one is not None and one.versions}.values())
 

@@ -278,14 +278,16 @@ def epochs_of_writers(state: StateStore, flow: str, table: str) -> WriterEpochs:
 
 
 def _times(state: StateStore, flow: str, segment: str, table: str) -> dict[int, int]:
-    """Some of the last epochs that wrote rows to a table → their times: the newest, and ever fewer of the older ones.
+    """Some of the last epochs that wrote rows to a table → their times, epoch milliseconds.
 
-    An epoch that wrote rows left a note of itself. So its number has the same time after any restore.
+    They are the newest, and the one, the second, the fourth and so on up to the 32nd before it. An epoch that wrote
+    rows left a note of itself. So its number has the same time after any restore.
     """
-    found: list[EpochRecord] = []
-    for most in (_LAST_EPOCHS, RETAINED_EPOCHS):
-        if not found:
-            found = [one for one in state.recent_epochs(flow, segment, most) if one.rows.get(table)]
+
+    def wrote_rows(most: int) -> list[EpochRecord]:
+        return [one for one in state.recent_epochs(flow, segment, most) if one.rows.get(table)]
+
+    found = wrote_rows(_LAST_EPOCHS) or wrote_rows(RETAINED_EPOCHS)
     return {found[at].epoch: found[at].at_ms for at in (0, *(2**power for power in range(6))) if at < len(found)}
 
 

@@ -1,8 +1,8 @@
 """Archives of classes, so that a JVM need not read, check and link them again at each start.
 
-Application class-data sharing (JEP 310, JEP 350). An archive holds good for one Java and one class path. So a process
-that does for some seconds what later ones do makes it once for each of these. A JVM ignores an archive that does not
-fit. Where none can be made, JVMs start as they would without.
+Application class-data sharing (JEP 310, JEP 350). An archive fits one Java and one class path. For each of these, one
+process does for some seconds what later ones do, and its JVM writes the archive. A JVM ignores an archive that does not
+fit. Where no archive can be made, JVMs start without one.
 """
 
 import os
@@ -21,7 +21,7 @@ from streamhouse.install.only_one import locked
 from streamhouse.install.stage import OnStage, Stage
 
 LIMIT_S = 600
-"""The work has ended without archives if it takes longer."""
+"""Work that takes longer is ended, and there are no archives."""
 AT_EXIT = "-XX:ArchiveClassesAtExit"
 
 

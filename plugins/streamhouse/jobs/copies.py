@@ -1,4 +1,4 @@
-"""Copies of tables in further tiers that are gone or older than their record."""
+"""Copies of tables in further tiers that are gone, older than their record, or of another history of their flow."""
 
 from dataclasses import dataclass, replace
 from typing import cast
@@ -70,7 +70,12 @@ def _tables_of_other_histories(open_: Open, plan: FlowPlan) -> set[str]:
 
 
 def keep_copies(open_: Open, plan: FlowPlan) -> None:
-    """Let the copies of such tables stay: from here on their marks say nothing of epochs of another history."""
+    """Keep the copies of tables of other histories, and let their marks name no epochs of these any more.
+
+    Args:
+        open_: Everything connected.
+        plan: Over the names that stores hold.
+    """
     of_others = _tables_of_other_histories(open_, plan)
     for table in (one for name, one in plan.tables.items() if name in of_others):
         for target in table.tiers.present[1:]:

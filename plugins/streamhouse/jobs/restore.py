@@ -168,11 +168,13 @@ def refuse_beside(state: StateStore, plans: Mapping[str, FlowPlan]) -> Unreadabl
     """
     unreadable: Unreadable = {}
     running = state.running_plans(unreadable)
-    epochs = state.newest_epochs() if unreadable else ()
-    for name in plans if unreadable else ():
+    if not unreadable:
+        return unreadable
+    epochs = state.newest_epochs()
+    for name, planned in plans.items():
         if name in unreadable:
             raise unreadable[name]
-        for plan in (plans[name], *([running[name]] if name in running else [])):
+        for plan in (planned, running[name]) if name in running else (planned,):
             refuse_unknown(plan, running.values(), unreadable, epochs)
     return unreadable
 

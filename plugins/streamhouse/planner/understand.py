@@ -15,6 +15,7 @@ from streamhouse.planner.language.account import unaccounted
 from streamhouse.planner.language.adjectives import with_nouns_of_adjectives
 from streamhouse.planner.language.always_done import with_plain_groups
 from streamhouse.planner.language.articles_in_names import without_articles
+from streamhouse.planner.language.average_behind import with_average_first
 from streamhouse.planner.language.counted_first import with_counts_first
 from streamhouse.planner.language.counted_sides import with_counts_of_values
 from streamhouse.planner.language.countries import with_countries
@@ -39,7 +40,7 @@ from streamhouse.planner.language.how_often import with_how_often
 from streamhouse.planner.language.impossible import impossible
 from streamhouse.planner.language.joined_flags import with_both_flags
 from streamhouse.planner.language.key_names import with_key_names
-from streamhouse.planner.language.kilos import with_kilos
+from streamhouse.planner.language.kilos import with_kilos, with_units_of_values
 from streamhouse.planner.language.last_names import with_last_names
 from streamhouse.planner.language.lexicon import Lexicon, Mention, lexicon_of
 from streamhouse.planner.language.measured_adjectives import with_measured_adjectives
@@ -60,7 +61,7 @@ from streamhouse.planner.language.people import named_people
 from streamhouse.planner.language.phrasing import rephrased
 from streamhouse.planner.language.pieces_sold import with_pieces
 from streamhouse.planner.language.place import NotPlacedError, UnclearError
-from streamhouse.planner.language.plain_columns import with_average_first, with_plain_columns
+from streamhouse.planner.language.plain_columns import with_plain_columns
 from streamhouse.planner.language.rates_of_flags import with_shares_of_flags
 from streamhouse.planner.language.rates_of_pay import with_rates
 from streamhouse.planner.language.reader import MEANINGFUL
@@ -176,17 +177,30 @@ def _tokens(wish: str, lexicon: Lexicon, draft: Draft) -> tuple[Token, ...]:
     draft.assumptions += [f"'{said}' says nothing of the data" for said in courtesies]
     tokens, slips = respelled_words(read_options(tokenize(rephrased(plain_wish)), draft), lexicon)
     draft.assumptions += slips
-    tokens = with_who(with_last_names(named_people(tokens, lexicon, draft), lexicon, draft), lexicon, draft)
-    tokens = with_never_done(with_ends(tokens, lexicon, draft), lexicon, draft)
-    tokens = with_empty_said(with_measured_adjectives(tokens, lexicon, draft), lexicon, draft)
-    tokens = with_sums_of_things(without_doer(tokens, lexicon, draft), lexicon, draft)
-    tokens = with_counts_of_values(without_objects(tokens, lexicon, draft), lexicon, draft)
-    tokens = with_plain_columns(with_values_of_things(tokens, lexicon, draft), lexicon, draft)
-    tokens = with_agents(tokens, lexicon, draft)
+    for said_and_noted in _OTHERWISE_AND_NOTED:
+        tokens = said_and_noted(tokens, lexicon, draft)
     for said_otherwise in _OTHERWISE:
         tokens = said_otherwise(tokens, lexicon)
     return tokens
 
+
+_OTHERWISE_AND_NOTED = (
+    named_people,
+    with_last_names,
+    with_who,
+    with_ends,
+    with_never_done,
+    with_measured_adjectives,
+    with_empty_said,
+    without_doer,
+    with_sums_of_things,
+    without_objects,
+    with_counts_of_values,
+    with_values_of_things,
+    with_plain_columns,
+    with_agents,
+)
+"""Rules that say a part of a wish otherwise, and note in the draft what they assume; each takes what the last gave."""
 
 _OTHERWISE = (
     without_articles,
@@ -195,6 +209,7 @@ _OTHERWISE = (
     with_measures_in_units,
     with_things_of_values,
     with_kilos,
+    with_units_of_values,
     with_denied_values,
     with_values_left_out,
     with_shared_heads,

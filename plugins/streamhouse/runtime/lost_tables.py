@@ -28,7 +28,7 @@ from streamhouse.services.services import Services
 from streamhouse.state.damage import DamagedStateError, OtherVersionError
 from streamhouse.stores.base import LakeStore, NeedsSparkError, NotedStore, Store
 from streamhouse.stores.ledger import Ledger, NoLedger
-from streamhouse.stores.mark import again, lost_copy_as, other_history
+from streamhouse.stores.mark import lost_copy_as
 from streamhouse.stores.unreadable import UnreadableTable, says_nothing, why_nothing
 
 if TYPE_CHECKING:
@@ -272,9 +272,8 @@ class _Look:
         for table in plan.tables.values():
             for tier in (one for one in table.tiers.present[1:] if one in stores):
                 lake = cast("LakeStore", stores[tier])
-                lost = lost_copy_as(lake, table.replica, table.tiers.target)
-                if lost is None and table.name not in of_others:
-                    lost = other_history(lake.ledger, again(lake, table.replica, table.tiers.target))
+                with_times = table.name not in of_others
+                lost = lost_copy_as(lake, table.replica, table.tiers.target, with_times=with_times)
                 if lost is not None:
                     names, typed = (table_name(table.name),), _FILL_AGAIN.format(flow)
                     yield LostTables(flow, LossKind.TABLES, tier, names, lost, TableLostError.code, typed)

@@ -1,4 +1,4 @@
-"""Archives of the classes that the servers load; they save half of the processor time of a start.
+"""Archives of the classes that the servers load; they save two fifths of the processor time of a start.
 
 Each server has one, as each loads other classes. See `docs/decisions/class-archive.md` for what was measured.
 """

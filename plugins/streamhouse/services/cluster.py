@@ -84,7 +84,9 @@ class Ports(Frozen):
 class Cluster:
     """How to start the servers of one project with one Java, on given ports.
 
-    `class_options` are, by service, options of its JVM that use or write an archive of its classes.
+    Attributes:
+        jars: Their class path.
+        class_options: Service → options of its JVM that use or write an archive of its classes.
     """
 
     folder: ServicesFolder

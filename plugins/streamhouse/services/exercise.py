@@ -2,9 +2,12 @@
 
 import asyncio
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from streamhouse.services.services import running
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _PATIENCE_MS = 5_000
 
@@ -34,7 +37,7 @@ async def _use(address: str) -> None:
         await connection.close()
 
 
-async def _write(table: Any, rows: Any, *, keyed: bool) -> None:
+async def _write(table: Any, rows: "pa.Table", *, keyed: bool) -> None:
     writer = (table.new_upsert() if keyed else table.new_append()).create_writer()
     if keyed:
         for row in rows.to_pylist():

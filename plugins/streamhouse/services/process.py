@@ -67,7 +67,7 @@ class Process(Frozen):
         self._send(signal.SIGTERM)
 
     def end_within(self, seconds: float) -> bool:
-        """Wait for its end, at most so long, then kill it; whether it ended without being killed."""
+        """Wait for its end, at most `seconds`, then kill it; whether it ended without being killed."""
         if self.ended_within(seconds):
             return True
         self._send(signal.SIGKILL)

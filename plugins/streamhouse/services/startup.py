@@ -97,7 +97,7 @@ def _stop_in_order(state: ServiceState, folder: ServicesFolder, progress: OnStag
 
 
 def _refuses_within(service: Service, seconds: float) -> bool:
-    """Wait until a server accepts no more connections, at most so long; whether that came."""
+    """Wait until a server accepts no more connections, at most `seconds`; whether it ended or refuses them by then."""
     until = time.monotonic() + seconds
     while service.process.alive and answers(service.port):
         if time.monotonic() > until:

@@ -1,7 +1,7 @@
 """What a person can get wrong in a query, each at its place in the file."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
@@ -34,8 +34,9 @@ from streamhouse.sql.infer import Inference
 from streamhouse.sql.output_names import OutputNames
 from streamhouse.sql.placement import misplaced, ungrouped
 from streamhouse.sql.reach import out_of_reach
-from streamhouse.sql.scopes import function_name, own_nodes, selects_of
+from streamhouse.sql.scopes import function_name, own_nodes
 from streamhouse.sql.spark_type import STRING, VOID
+from streamhouse.sql.unknown_columns import unknown_columns
 
 _STRANGE = Kinds(exp.Pivot, exp.QueryTransform, exp.MatchRecognize)
 _TABLE, _CTE, _WITH = Kinds(exp.Table), Kinds(exp.CTE), Kinds(exp.With)
@@ -172,7 +173,7 @@ _NAMED = (exp.Alias, exp.Column, exp.Dot, exp.Star, exp.Cast)
 
 
 def check_functions(nodes: Sequence[exp.Expr], sql: str, at: Location) -> None:
-    """Every function is known, and gives the same answer when an epoch is replayed.
+    """Every function is known, has arguments that it takes, and gives the same answer when an epoch is replayed.
 
     Args:
         nodes: All of a query.
@@ -180,8 +181,8 @@ def check_functions(nodes: Sequence[exp.Expr], sql: str, at: Location) -> None:
         at: Where that begins.
 
     Raises:
-        UntypedColumnError: a function that is not known.
-        StrategyError: a function that is not deterministic.
+        UntypedColumnError: a function, or the name of an argument, is not known, or there are too many or too few.
+        StrategyError: a function is not deterministic.
     """
     errors: list[StreamhouseError] = []
     for node in nodes:
@@ -191,12 +192,9 @@ def check_functions(nodes: Sequence[exp.Expr], sql: str, at: Location) -> None:
         elif kind is exp.DataType and node.this == exp.DType.TIME:
             message, hint = "Spark 4.1 has the type TIME switched off", "use a TIMESTAMP, or a STRING"
             errors.append(UntypedColumnError(message, at=place_of(node.parent or node, sql, at), hint=hint))
-        elif kind is exp.Kwarg:
-            call = node.find_ancestor(exp.Func, exp.Struct) or node
-            before = sum(1 for part in call.iter_expressions() if type(part) is not exp.Kwarg)
-            if (problem := misnamed(function_name(call) or call.key, node.name, before)) is not None:
-                hint = "write the values alone, in their order"
-                errors.append(UntypedColumnError(problem, at=place_of(node, sql, at), hint=hint))
+        elif kind is exp.Kwarg and (problem := _misnamed(node)) is not None:
+            hint = "write the values alone, in their order"
+            errors.append(UntypedColumnError(problem, at=place_of(node, sql, at), hint=hint))
         elif _STRANGE[kind]:
             word = node.key.upper()
             errors.append(UntypedColumnError(f"{word} is not understood", at=place_of(node, sql, at), hint=_PIVOT))
@@ -211,6 +209,13 @@ def check_functions(nodes: Sequence[exp.Expr], sql: str, at: Location) -> None:
         if fault(found.node) is None
     ]
     _raise(errors)
+
+
+def _misnamed(named: exp.Expr) -> str | None:
+    """What is wrong with the name that a call gives an argument; None: nothing."""
+    call = named.find_ancestor(exp.Func, exp.Struct) or named
+    before = sum(1 for part in call.iter_expressions() if type(part) is not exp.Kwarg)
+    return misnamed(function_name(call) or call.key, named.name, before)
 
 
 def _argument_count(node: exp.Expr) -> int:
@@ -326,97 +331,7 @@ def check_columns(root: Scope, inference: Inference, sql: str, at: Location) -> 
     Raises:
         UnknownColumnError: it is not.
     """
-    errors: list[StreamhouseError] = []
-    visited: set[int] = set()
-    for scope in root.traverse():
-        for column in scope.columns:
-            if id(column) in visited or inference.resolve(column, scope) is not None or _is_output(column, scope):
-                visited.add(id(column))
-                continue
-            visited.add(id(column))
-            errors.append(_unknown(column, scope, inference, place_of(column, sql, at)))
-    more = _taken_for_fields(root, inference, sql, at), _behind_semi_joins(root, sql, at), _of_a_database(root, sql, at)
-    _raise(errors or [error for found in more for error in found])
-
-
-def _of_a_database(root: Scope, sql: str, at: Location) -> Iterator[UnknownColumnError]:
-    """Columns with more than the name of a table before them: ports and CTEs are in no database."""
-    for scope in root.traverse():
-        for column in scope.columns:
-            if column.args.get("db") is not None:
-                text = f"{column.sql('spark')} names a database, and an action reads its inputs by port"
-                hint = f"write {column.table}.{column.name}"
-                yield UnknownColumnError(text, at=place_of(column, sql, at), hint=hint)
-
-
-def _behind_semi_joins(root: Scope, sql: str, at: Location) -> Iterator[UnknownColumnError]:
-    """Columns of the right side of a SEMI or ANTI JOIN anywhere but in its ON: the join shows the left side alone."""
-    for scope in root.traverse():
-        joins = [join for join in scope.find_all(exp.Join) if join.kind in ("SEMI", "ANTI")]
-        for join in joins:
-            for column in scope.columns:
-                inside = any(parent is join for parent in _parents(column))
-                if column.table == join.alias_or_name and not inside:
-                    text = f"the {join.kind} JOIN shows no column of {column.table}, such as {column.sql()}"
-                    hint = "write JOIN where its columns are wanted, or use them in the ON of this join alone"
-                    yield UnknownColumnError(text, at=place_of(_written(column), sql, at), hint=hint)
-
-
-def _parents(node: exp.Expr) -> Iterator[exp.Expr]:
-    parent = node.parent
-    while parent is not None:
-        yield parent
-        parent = parent.parent
-
-
-def _taken_for_fields(root: Scope, inference: Inference, sql: str, at: Location) -> Iterator[UnknownColumnError]:
-    """Columns of an outer query whose table is called as a column of the sub-query: Spark looks for a field of that."""
-    for scope in root.traverse():
-        own = {name: {c.lower() for c in _offered(scope, name, inference)} for name in scope.selected_sources}
-        for column in scope.columns:
-            table = column.table.lower()
-            holders = [] if not table or column.table in own else [name for name in own if table in own[name]]
-            if holders:
-                text = f"for Spark, {column.sql()} is a field of the column {table} of {holders[0]} in the sub-query"
-                hint = f"give the table {column.table} of the outer query another name with AS"
-                yield UnknownColumnError(text, at=place_of(_written(column), sql, at), hint=hint)
-
-
-def _written(column: exp.Column) -> exp.Expr:
-    """What a person wrote of a column: its name alone, where the analysis found the table."""
-    table, name = column.args.get("table"), column.this
-    begins, ends = name.meta_get("start"), table.meta_get("end") if table is not None else None
-    is_whole = begins is not None and ends is not None and 0 < begins - ends <= len(" . ")
-    return column if is_whole else name
-
-
-def _is_output(column: exp.Column, scope: Scope) -> bool:
-    names = {item.alias_or_name for item in selects_of(scope)}
-    return not column.table and column.name in names and column.find_ancestor(exp.Order, exp.Having) is not None
-
-
-def _unknown(column: exp.Column, scope: Scope, inference: Inference, at: Location) -> UnknownColumnError:
-    offered = {source: list(_offered(scope, source, inference)) for source in scope.sources}
-    holders = [source for source, names in offered.items() if column.name in names]
-    if not column.table and len(holders) > 1:
-        which = " or ".join(f"{source}.{column.name}" for source in holders)
-        message, hint = f"column '{column.name}' is in {' and in '.join(holders)}", f"write {which}"
-        return UnknownColumnError(message, at=at, hint=hint)
-    if column.table and column.table not in offered:
-        close = did_you_mean(column.table, list(offered), f"the FROM has: {', '.join(offered)}")
-        return UnknownColumnError(f"unknown table or column '{column.table}'", at=at, hint=close)
-    names = offered.get(column.table) or [n for names in offered.values() for n in names]
-    whose = f" in {column.table}" if column.table else ""
-    close = did_you_mean(column.name, names, f"columns: {', '.join(dict.fromkeys(names))}")
-    return UnknownColumnError(f"unknown column '{column.name}'{whose}", at=at, hint=close)
-
-
-def _offered(scope: Scope, source: str, inference: Inference) -> Iterator[str]:
-    found = scope.sources[source]
-    if isinstance(found, exp.Table):
-        yield from inference.port_columns(found.name)
-    else:
-        yield from (c.name for c in inference.outputs(found))
+    _raise([_placed(UnknownColumnError, found, sql, at) for found in unknown_columns(root, inference)])
 
 
 def check_unions(root: Scope, inference: Inference, sql: str, at: Location) -> None:

@@ -21,7 +21,15 @@ _INT = words("tinyint smallint int")
 
 
 class _Constant(NamedTuple):
-    """What one argument takes: kinds of types (empty: any), and bounds; `said` is the end of the message."""
+    """What one argument takes.
+
+    Attributes:
+        place: Of the argument, from 0.
+        said: What it takes, in words.
+        kinds: Of its type; empty: any.
+        least: The smallest number that it takes; None: any.
+        most: The largest number that it takes; None: any.
+    """
 
     place: int
     said: str
@@ -30,7 +38,7 @@ class _Constant(NamedTuple):
     most: Decimal | None = None
 
 
-_ONE, _NONE = Decimal(1), Decimal(0)
+_ZERO, _ONE = Decimal(0), Decimal(1)
 _SHARE = "a share between 0 and 1"
 _CONSTANTS: dict[str, tuple[_Constant, ...]] = {
     "ntile": (_Constant(0, "an INT above 0", _INT, _ONE),),
@@ -39,11 +47,11 @@ _CONSTANTS: dict[str, tuple[_Constant, ...]] = {
     **dict.fromkeys(
         words("first last any_value first_value last_value"), (_Constant(1, "TRUE or FALSE", frozenset({"boolean"})),)
     ),
-    **dict.fromkeys(("percentile_cont", "percentile_disc"), (_Constant(0, _SHARE, least=_NONE, most=_ONE),)),
-    "percentile": (_Constant(1, _SHARE, least=_NONE, most=_ONE),),
+    **dict.fromkeys(("percentile_cont", "percentile_disc"), (_Constant(0, _SHARE, least=_ZERO, most=_ONE),)),
+    "percentile": (_Constant(1, _SHARE, least=_ZERO, most=_ONE),),
     **dict.fromkeys(
         ("approx_percentile", "percentile_approx"),
-        (_Constant(1, _SHARE, least=_NONE, most=_ONE), _Constant(2, "a whole number above 0", least=_ONE)),
+        (_Constant(1, _SHARE, least=_ZERO, most=_ONE), _Constant(2, "a whole number above 0", least=_ONE)),
     ),
     "approx_count_distinct": (_Constant(1, "a number with a fraction", words("double float decimal")),),
     "histogram_numeric": (_Constant(1, "a whole number above 1", least=Decimal(2)),),
@@ -62,7 +70,7 @@ def wrong_constants(
         type_of: The type of an argument.
     """
     if name == "nth_value" and len(given) > 1 and given[1].find(exp.Column):
-        yield Refused(given[1], f"nth_value() takes a constant here, and {short(given[1])} is none", "write a literal")
+        yield Refused(given[1], f"nth_value() takes a constant here, not {short(given[1])}", "write a literal")
     for wanted in _CONSTANTS.get(name, ()):
         for part in _literals(given[wanted.place]) if wanted.place < len(given) else ():
             kind, value = type_of(part), _value(part)
@@ -70,8 +78,7 @@ def wrong_constants(
             below = value is not None and wanted.least is not None and value < wanted.least
             above = value is not None and wanted.most is not None and value > wanted.most
             if other or below or above:
-                message = f"{name}() takes {wanted.said} here, and {short(part)} stands here"
-                yield Refused(part, message, "write another constant")
+                yield Refused(part, f"{name}() takes {wanted.said} here, not {short(part)}", "write another constant")
 
 
 def _literals(part: exp.Expr) -> Sequence[exp.Expr]:

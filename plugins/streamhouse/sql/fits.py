@@ -19,14 +19,22 @@ from streamhouse.sql.classes import Kinds
 from streamhouse.sql.constants import wrong_constants
 from streamhouse.sql.dialect import short
 from streamhouse.sql.infer import Inference
-from streamhouse.sql.scopes import aggregates_in, function_name, selects_of
+from streamhouse.sql.scopes import aggregates_in, arguments_of, function_name, selects_of
 from streamhouse.sql.spark_type import BOOLEAN, SparkType
-from streamhouse.sql.uncompared import COMPARING, Names, is_compared, uncompared, unordered_outputs
+from streamhouse.sql.typed import Lambda
+from streamhouse.sql.uncompared import (
+    COMPARING,
+    COMPARISONS,
+    ORDERS,
+    chooses,
+    is_compared,
+    uncompared,
+    unordered_outputs,
+)
 from streamhouse.sql.words import words
 
 _NESTED = frozenset({"array", "map", "struct"})
 _TIMES = frozenset({"date", "timestamp", "timestamp_ntz"})
-_COMPARED = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
 _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.IntDiv)
 _LAMBDAS: dict[str, tuple[int, int]] = {
     "transform": (1, 2),
@@ -50,9 +58,6 @@ _ELEMENT_PLACES = {
 }
 """Function of an array → place of the argument that is like its elements."""
 
-_DECODED = 3
-"""Arguments of DECODE as a choice; two are a binary value and its encoding."""
-
 _MOST = 3
 """Arguments of the calls that the table is about."""
 
@@ -66,12 +71,12 @@ _OF_VARIANT = words("is_variant_null schema_of_variant schema_of_variant_agg var
 _ALSO_OF_VARIANT = frozenset({"to_json"})
 _SKETCHED = words("tinyint smallint int bigint string binary")
 _CAST = "convert it with CAST, or in another way"
+_SELECT_OTHERS = "select map_entries(…) or to_json(…) of it, or values of it"
 _APART = Kinds(exp.Query, exp.Lambda, exp.From, exp.With)
 _LOOKED_AT = Kinds(
     exp.Group, exp.Where, exp.Join, exp.And, exp.Or, exp.Not, exp.If, exp.Cast, exp.Neg, exp.In, exp.Between,
     exp.Like, exp.ILike, exp.RegexpLike, exp.Is, exp.Bracket, exp.BitwiseNot, *COMPARING, *_ARITHMETIC,
 )  # fmt: skip
-_ORDERS = ("order", "sort", "cluster")
 _COMPARING = Kinds(*COMPARING)
 _CALLED = {
     "number": frozenset({"int", "bigint", "decimal", "double"}),
@@ -95,7 +100,7 @@ def misfits(root: Scope, inference: Inference) -> Iterator[Refused]:
         inference: Knows the types of its ports.
     """
     for scope in root.traverse():
-        if isinstance(scope.expression, exp.Query) and any(scope.expression.args.get(one) for one in _ORDERS):
+        if isinstance(scope.expression, exp.Query) and any(scope.expression.args.get(one) for one in ORDERS):
             yield from unordered_outputs(scope.expression, inference.outputs(scope))
         if isinstance(scope.expression, exp.Select):
             fit = _Fit(scope, inference)
@@ -103,17 +108,16 @@ def misfits(root: Scope, inference: Inference) -> Iterator[Refused]:
                 if _LOOKED_AT[type(node)]:
                     yield from fit.found(node)
         elif isinstance(scope.expression, exp.SetOperation):
-            yield from _told_apart_rows(scope.expression, scope, inference)
+            yield from _compared_rows(scope.expression, scope, inference)
 
 
-def _told_apart_rows(query: exp.SetOperation, scope: Scope, inference: Inference) -> Iterator[Refused]:
+def _compared_rows(query: exp.SetOperation, scope: Scope, inference: Inference) -> Iterator[Refused]:
     """UNION, EXCEPT and INTERSECT of rows that Spark does not compare; UNION ALL compares none."""
     if isinstance(query, exp.Union) and not query.args.get("distinct"):
         return
     for column in inference.outputs(scope):
         if column.type is not None and not is_compared(column.type):
-            hint = "select map_entries(…) or to_json(…) of it, or values of it"
-            yield Refused(query.expression, f"{query.key.upper()} compares no {column.type}", hint)
+            yield Refused(query.expression, f"{query.key.upper()} compares no {column.type}", _SELECT_OTHERS)
 
 
 def _typed_nodes(select: exp.Select) -> Iterator[exp.Expr]:
@@ -128,7 +132,7 @@ class _Fit:
     def _type(self, node: exp.Expr | None) -> SparkType | None:
         return None if node is None else self._inference.type_of(node, self._scope)
 
-    def _type_with(self, node: exp.Expr, names: Names) -> SparkType | None:
+    def _type_with(self, node: exp.Expr, names: Lambda) -> SparkType | None:
         return self._inference.type_of(node, self._scope, names or None)
 
     def found(self, node: exp.Expr) -> Iterator[Refused]:
@@ -163,7 +167,7 @@ class _Fit:
                     yield from self._compared(node, node.this, part)
                     yield from self._of_one_type(node, node.this, part)
             case exp.Distinct() if isinstance(node.parent, exp.Select):
-                yield from self._told_apart(selects_of(self._scope))
+                yield from self._distinct(selects_of(self._scope))
             case exp.Between():
                 for part in (node.args["low"], node.args["high"]):
                     yield from self._compared(node, node.this, part)
@@ -176,7 +180,7 @@ class _Fit:
                 yield from self._condition(node.this, "IS", strict=False)
             case exp.Bracket() if len(node.expressions) == 1:
                 yield from self._element(node, node.this, node.expressions[0])
-            case _ if isinstance(node, _COMPARED):
+            case _ if isinstance(node, COMPARISONS):
                 yield from self._compared(node, node.this, node.expression)
             case _ if isinstance(node, _ARITHMETIC):
                 yield from self._arithmetic(node)
@@ -233,12 +237,11 @@ class _Fit:
             hint = "give both the same types: 1L is a bigint, and CAST(…) makes others"
             yield Refused(at, f"IN converts no part of (…): {one} and {other}", hint)
 
-    def _told_apart(self, items: Sequence[exp.Expr]) -> Iterator[Refused]:
+    def _distinct(self, items: Sequence[exp.Expr]) -> Iterator[Refused]:
         for item in items:
             kind = self._type(item)
             if kind is not None and not is_compared(kind):
-                hint = "select map_entries(…) or to_json(…) of it, or values of it"
-                yield Refused(item, f"DISTINCT compares no {kind}", hint)
+                yield Refused(item, f"DISTINCT compares no {kind}", _SELECT_OTHERS)
 
     def _arithmetic(self, node: exp.Expr) -> Iterator[Refused]:
         one, other = self._type(node.this), self._type(node.args.get("expression"))
@@ -276,7 +279,7 @@ class _Fit:
         if not isinstance(first, exp.Expr):
             return
         yield from self._arguments(node, f"{name}()")
-        yield from wrong_constants(name, _given(node), self._type)
+        yield from wrong_constants(name, arguments_of(node), self._type)
         if name == "if":
             yield from self._condition(first, "IF", strict=True)
         elif name == "element_at":
@@ -291,25 +294,25 @@ class _Fit:
         elif name in _OF_VARIANT:
             yield from self._argument(first, _VARIANT, f"{name}()")
         elif name == "decode":
-            yield from self._decoded(_given(node))
+            yield from self._decoded(arguments_of(node))
         elif name in ("concat_ws", "array_join"):
-            yield from self._made_texts(_given(node), name)
+            yield from self._joined_texts(arguments_of(node), name)
         elif name == "count_min_sketch" and (kind := self._type(first)) is not None and kind.kind not in _SKETCHED:
             yield Refused(first, f"count_min_sketch() takes no {kind}", _CAST)
         if name in _LAMBDAS:
             yield from self._lambdas(node, name)
 
     def _decoded(self, given: Sequence[exp.Expr]) -> Iterator[Refused]:
-        """Without a default the result of DECODE is a text where nothing fits, which must go with its other results."""
-        if len(given) < _DECODED or len(given) % 2 == 0:
+        """DECODE without a default gives a text where nothing fits, so its other results must go with a text."""
+        if not chooses(given) or len(given) % 2 == 0:
             return
         kind = self._type(given[2])
         if kind is not None and kind.kind in _NESTED:
             hint = f"add a default, such as CAST(NULL AS {kind}), or write CASE"
             yield Refused(given[2], f"decode() without a default gives no {kind}", hint)
 
-    def _made_texts(self, given: Sequence[exp.Expr], name: str) -> Iterator[Refused]:
-        """What is put together to one text: texts, and arrays of texts."""
+    def _joined_texts(self, given: Sequence[exp.Expr], name: str) -> Iterator[Refused]:
+        """Only texts and arrays of texts can be joined to one text."""
         for part in given[1:] if name == "concat_ws" else given[:1]:
             kind = self._type(part)
             of = kind.element if kind is not None and kind.element is not None else kind
@@ -317,7 +320,7 @@ class _Fit:
                 yield Refused(part, f"{name}() takes texts and arrays of texts, and {short(part)} is {kind}", _CAST)
 
     def _element_argument(self, node: exp.Func, name: str) -> Iterator[Refused]:
-        arguments = _given(node)
+        arguments = arguments_of(node)
         place = _ELEMENT_PLACES[name]
         if len(arguments) <= place:
             return
@@ -368,13 +371,6 @@ class _Fit:
             return
         if _LIKE.get(kind.kind, kind.kind) in (_KINDS | _VARIANT) - taken:
             yield Refused(part, f"{shown} takes {_words(taken)} here, and {short(part)} is {kind}", _CAST)
-
-
-def _given(node: exp.Expr) -> list[exp.Expr]:
-    """The arguments of a call."""
-    if isinstance(node, exp.Anonymous):
-        return list(node.expressions)
-    return [part for part in node.iter_expressions() if not isinstance(part, exp.Var)]
 
 
 def _plain_items(scope: Scope) -> list[exp.Expr]:

@@ -9,6 +9,7 @@ from streamhouse.sql.admit import Refused
 from streamhouse.sql.classes import Kinds
 from streamhouse.sql.infer import Inference
 from streamhouse.sql.scopes import own_nodes
+from streamhouse.sql.unknown_columns import in_several, offered
 
 _SELECT, _WHERE, _WINDOW = Kinds(exp.Select), Kinds(exp.Where), Kinds(exp.Window)
 _UNSEEN = "write its expression, or filter in an outer query"
@@ -49,11 +50,11 @@ class OutputNames:
         scopes = {id(scope.expression): scope for scope in root.traverse()} if replaced else {}
         for column, select in replaced:
             scope = scopes.get(id(select))
-            holders = list(_holders(column.name, scope, inference)) if scope is not None else []
+            holders = _holders(column.name, scope, inference) if scope is not None else []
             if len(holders) > 1:
-                which = " or ".join(f"{source}.{column.name}" for source in holders)
-                message = f"column '{column.name}' is in {' and in '.join(holders)}, and an output column has the name"
-                yield Refused(column, message, f"write {which}, or give the output column another name")
+                said, hint = in_several(column.name, holders)
+                message = f"{said}, and an output column has the name"
+                yield Refused(column, message, f"{hint}, or give the output column another name")
 
 
 def _unqualified(node: exp.Expr) -> list[exp.Column]:
@@ -64,14 +65,8 @@ def _is_replaced(column: exp.Column, tree: exp.Expr) -> bool:
     return not column.table and column.root() is not tree
 
 
-def _holders(name: str, scope: Scope, inference: Inference) -> Iterator[str]:
+def _holders(name: str, scope: Scope, inference: Inference) -> list[str]:
     """The tables of a FROM that show a column of this name."""
     joins = scope.expression.args.get("joins") or []
     hidden = {join.alias_or_name for join in joins if join.kind in ("SEMI", "ANTI")}
-    for alias, source in scope.sources.items():
-        if isinstance(source, exp.Table):
-            names = set(inference.port_columns(source.name))
-        else:
-            names = {column.name for column in inference.outputs(source)}
-        if alias not in hidden and name.lower() in names:
-            yield alias
+    return [one for one in scope.sources if one not in hidden and name.lower() in offered(scope, one, inference)]

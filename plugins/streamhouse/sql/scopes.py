@@ -52,6 +52,13 @@ def function_name(node: exp.Expr) -> str:
     return known
 
 
+def arguments_of(call: exp.Expr) -> list[exp.Expr]:
+    """The arguments of a call, in their order; a unit, such as DAY, is none."""
+    if _ANONYMOUS[type(call)]:
+        return list(call.expressions)
+    return [part for part in call.iter_expressions() if not isinstance(part, exp.Var)]
+
+
 def is_aggregate(node: exp.Expr) -> bool:
     """Whether a node is a call of an aggregate function (also where it stands under OVER)."""
     kind = type(node)

@@ -6,27 +6,28 @@ rules of their own. All of them are here, for clauses and for functions.
 References: `TypeUtils.checkForOrderingExpr`, `OrderUtils.isOrderable` and `TypeUtils.checkForMapKeyType` of Spark 4.1.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from sqlglot import exp
 
 from streamhouse.sql.admit import Refused
 from streamhouse.sql.classes import Kinds
-from streamhouse.sql.scopes import function_name
+from streamhouse.sql.scopes import arguments_of, function_name
 from streamhouse.sql.spark_type import INT, SparkType
-from streamhouse.sql.typed import Typed
+from streamhouse.sql.typed import Lambda, Typed
 from streamhouse.sql.words import words
 
-Names = Mapping[str, SparkType | None]
-"""Names of a lambda expression → their types."""
-TypeOf = Callable[[exp.Expr, Names], SparkType | None]
+TypeOf = Callable[[exp.Expr, Lambda], SparkType | None]
 
-_COMPARED = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
+COMPARISONS = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
 COMPARING = (
-    *_COMPARED, exp.In, exp.Between, exp.Case, exp.Ordered, exp.Cluster, exp.Window, exp.Distinct, exp.Group, exp.Func,
+    *COMPARISONS, exp.In, exp.Between, exp.Case, exp.Ordered, exp.Cluster, exp.Window, exp.Distinct, exp.Group,
+    exp.Func,
 )  # fmt: skip
 """Nodes that this module looks at."""
+ORDERS = ("order", "sort", "cluster")
+"""Clauses of a query that order rows."""
 
 _BOTH, _MAP, _VARIANT = ("map", "variant"), ("map",), ("variant",)
 _HINT = "use map_entries(…) or to_json(…) of it, or a value of it"
@@ -50,23 +51,30 @@ _TAKES_NO = {
 }
 """Function → the kinds of which it makes no hash or text."""
 _SHOWS = words("format_string printf")
-_PAIR_OF_DECODE = 2
 _APART = Kinds(exp.Query, exp.Lambda)
 _LAMBDA = Kinds(exp.Lambda)
 _LOOKED_AT = Kinds(*COMPARING)
 
 
-class _ComparedValue(NamedTuple):
-    """A value that is compared; `said` and its type are the message."""
+class _Compared(NamedTuple):
+    """Values that are compared, and the kinds of which none may be; `said` and the type of one are the message."""
 
-    node: exp.Expr
     said: str
+    values: Iterable[exp.Expr]
     never: Sequence[str] = _BOTH
+
+
+_NOTHING = _Compared("", ())
 
 
 def has(kind: SparkType, *names: str) -> bool:
     """Whether a type is of one of these kinds, or has one inside."""
     return kind.kind in names or any(has(part, *names) for _, part in kind.fields)
+
+
+def chooses(given: Sequence[exp.Expr]) -> bool:
+    """Whether DECODE with these arguments chooses a result; with two it makes a text of a binary value."""
+    return len(given) > 2
 
 
 def is_compared(kind: SparkType) -> bool:
@@ -78,7 +86,7 @@ def uncompared(node: exp.Expr, type_of: TypeOf, items: Iterable[exp.Expr] = ()) 
     """What a node compares and Spark does not, and the bodies of its lambda functions.
 
     Args:
-        node: Of one of `COMPARING`; what is below it is looked at by itself, but for lambda functions.
+        node: Of one of `COMPARING`. Of the nodes below it only the bodies of lambda functions are looked at.
         type_of: The type of an expression, with the types of the names of a lambda function.
         items: The output columns that GROUP BY ALL groups by.
     """
@@ -94,7 +102,7 @@ def unordered_outputs(query: exp.Expr, outputs: Sequence[Typed]) -> Iterator[Ref
         outputs: Its output columns.
     """
     places = {column.name: column for column in outputs}
-    for clause in ("order", "sort", "cluster"):
+    for clause in ORDERS:
         for item in query.args[clause].expressions if query.args.get(clause) else ():
             key = item.this if isinstance(item, exp.Ordered) else item
             found: Sequence[Typed | None] = ()
@@ -109,25 +117,26 @@ def unordered_outputs(query: exp.Expr, outputs: Sequence[Typed]) -> Iterator[Ref
                     yield Refused(item, f"nothing orders {column.type}", _HINT)
 
 
-def _refused(node: exp.Expr, type_of: TypeOf, names: Names, items: Iterable[exp.Expr] = ()) -> Iterator[Refused]:
+def _refused(node: exp.Expr, type_of: TypeOf, names: Lambda, items: Iterable[exp.Expr] = ()) -> Iterator[Refused]:
     if function_name(node) == "map_from_entries":
         yield from _keys_of_entries(node, type_of, names)
-    for part in _parts(node, items):
-        kind = type_of(part.node, names)
-        if kind is not None and has(kind, *part.never):
-            yield Refused(part.node, f"{part.said} {kind}", _HINT)
+    compared = _compared(node, items)
+    for value in compared.values:
+        kind = type_of(value, names)
+        if kind is not None and has(kind, *compared.never):
+            yield Refused(value, f"{compared.said} {kind}", _HINT)
             return
 
 
-def _keys_of_entries(node: exp.Expr, type_of: TypeOf, names: Names) -> Iterator[Refused]:
-    for part in _arguments(node):
+def _keys_of_entries(node: exp.Expr, type_of: TypeOf, names: Lambda) -> Iterator[Refused]:
+    for part in arguments_of(node):
         kind = type_of(part, names)
         entry = kind.element if kind is not None else None
         if entry is not None and entry.fields and not is_compared(entry.fields[0][1]):
             yield Refused(part, f"the key of a map cannot be {entry.fields[0][1]}", _HINT)
 
 
-def _in_lambdas(node: exp.Expr, type_of: TypeOf, names: Names) -> Iterator[Refused]:
+def _in_lambdas(node: exp.Expr, type_of: TypeOf, names: Lambda) -> Iterator[Refused]:
     for one, own in _lambdas(node, type_of, names):
         if function_name(node) == "transform_keys":
             kind = type_of(one.this, own)
@@ -139,34 +148,31 @@ def _in_lambdas(node: exp.Expr, type_of: TypeOf, names: Names) -> Iterator[Refus
                 yield from _in_lambdas(inner, type_of, own)
 
 
-def _parts(node: exp.Expr, items: Iterable[exp.Expr]) -> Iterator[_ComparedValue]:
+def _compared(node: exp.Expr, items: Iterable[exp.Expr]) -> _Compared:
     match node:
         case exp.In():
-            yield from (_ComparedValue(part, "nothing compares") for part in (node.this, *node.expressions))
+            return _Compared("nothing compares", (node.this, *node.expressions))
         case exp.Between():
-            yield from (
-                _ComparedValue(part, "nothing compares") for part in (node.this, node.args["low"], node.args["high"])
-            )
+            return _Compared("nothing compares", (node.this, node.args["low"], node.args["high"]))
         case exp.Case() if node.this is not None:
-            yield _ComparedValue(node.this, "nothing compares")
+            return _Compared("nothing compares", [node.this])
+        case exp.Ordered() if isinstance(node.parent, exp.Distribute):
+            return _Compared("nothing distributes", [node.this], _VARIANT)
         case exp.Ordered():
-            by_hash = isinstance(node.parent, exp.Distribute)
-            yield _ComparedValue(
-                node.this, "nothing distributes" if by_hash else "nothing orders", _VARIANT if by_hash else _BOTH
-            )
+            return _Compared("nothing orders", [node.this])
         case exp.Cluster():
-            yield from (_ComparedValue(key, "nothing orders") for key in node.expressions)
+            return _Compared("nothing orders", node.expressions)
         case exp.Distinct() if not isinstance(node.parent, exp.Select):
-            # Spark's analysis takes it, and its execution fails.
-            yield from (_ComparedValue(part, "DISTINCT compares no", _VARIANT) for part in node.expressions)
+            return _Compared("DISTINCT compares no", node.expressions, _VARIANT)  # Spark refuses it only when it runs
         case exp.Window():
-            yield from (_ComparedValue(key, "PARTITION BY orders no") for key in node.args.get("partition_by") or ())
+            return _Compared("PARTITION BY orders no", node.args.get("partition_by") or ())
         case exp.Group():
-            yield from (_ComparedValue(key, "nothing groups", _VARIANT) for key in _group_keys(node, items))
-        case _ if isinstance(node, _COMPARED):
-            yield from (_ComparedValue(part, "nothing compares") for part in (node.this, node.expression))
+            return _Compared("nothing groups", _group_keys(node, items), _VARIANT)
+        case _ if isinstance(node, COMPARISONS):
+            return _Compared("nothing compares", (node.this, node.expression))
         case exp.Func():
-            yield from _of_call(node)
+            return _compared_by_call(node)
+    return _NOTHING
 
 
 def _group_keys(group: exp.Group, items: Iterable[exp.Expr]) -> Iterator[exp.Expr]:
@@ -182,35 +188,29 @@ def _group_keys(group: exp.Group, items: Iterable[exp.Expr]) -> Iterator[exp.Exp
             yield part
 
 
-def _arguments(node: exp.Expr) -> list[exp.Expr]:
-    if isinstance(node, exp.Anonymous):
-        return list(node.expressions)
-    return [part for part in node.iter_expressions() if not isinstance(part, exp.Var)]
-
-
-def _of_call(node: exp.Expr) -> Iterator[_ComparedValue]:
+def _compared_by_call(node: exp.Expr) -> _Compared:
     name = function_name(node)
-    given = _arguments(node)
+    given = arguments_of(node)
     if name in _COMPARES:
-        yield from (_ComparedValue(part, f"{name}() compares no") for part in given[_COMPARES[name]])
-    elif name == "array_sort" and not any(_LAMBDA[type(part)] for part in given):
-        yield from (_ComparedValue(part, "array_sort() compares no") for part in given)
-    elif name == "decode" and len(given) > _PAIR_OF_DECODE:
-        yield _ComparedValue(given[0], "decode() compares no")
-    elif name in _TAKES_NO:
-        yield from (_ComparedValue(part, f"{name}() takes no", _TAKES_NO[name]) for part in given)
-    elif name == "map":
-        yield from (_ComparedValue(key, "the key of a map cannot be") for key in given[::2])
-    elif name == "map_from_arrays":
-        yield from (_ComparedValue(part, "the keys of a map cannot be those of") for part in given[:1])
-    elif name in _SHOWS:
-        # Spark writes where the map is in memory, which is another text each time.
-        yield from (_ComparedValue(part, f"{name}() shows no", _MAP) for part in given[1:])
+        return _Compared(f"{name}() compares no", given[_COMPARES[name]])
+    if name == "array_sort" and not any(_LAMBDA[type(part)] for part in given):
+        return _Compared("array_sort() compares no", given)
+    if name == "decode" and chooses(given):
+        return _Compared("decode() compares no", given[:1])
+    if name in _TAKES_NO:
+        return _Compared(f"{name}() takes no", given, _TAKES_NO[name])
+    if name == "map":
+        return _Compared("the key of a map cannot be", given[::2])
+    if name == "map_from_arrays":
+        return _Compared("the keys of a map cannot be those of", given[:1])
+    if name in _SHOWS:  # Spark writes where the map is in memory, which is another text each time
+        return _Compared(f"{name}() shows no", given[1:], _MAP)
+    return _NOTHING
 
 
-def _lambdas(node: exp.Expr, type_of: TypeOf, names: Names) -> Iterator[tuple[exp.Lambda, Names]]:
+def _lambdas(node: exp.Expr, type_of: TypeOf, names: Lambda) -> Iterator[tuple[exp.Lambda, Lambda]]:
     """The lambda functions of a call, with the types of their names."""
-    given = _arguments(node)
+    given = arguments_of(node)
     bodies = [part for part in given if isinstance(part, exp.Lambda)]
     if not bodies:
         return

@@ -1,7 +1,8 @@
 """Applied plans: each flow's history of what was run."""
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from functools import lru_cache
 
@@ -18,6 +19,25 @@ from streamhouse.state.schema import plan as plans
 
 Unreadable = dict[str, StateConflictError]
 """Flow → why its plan cannot be read."""
+
+
+@contextmanager
+def noting(unreadable: Unreadable | None, flow: str) -> Iterator[None]:
+    """Note the error of what is read in this block of a flow, and go on behind the block.
+
+    Args:
+        unreadable: Gets flow → error; None: the error is raised.
+        flow: Whose plan, change or question is read.
+
+    Raises:
+        OtherVersionError, StateConflictError: it cannot be read, and `unreadable` is None.
+    """
+    try:
+        yield
+    except StateConflictError as error:
+        if unreadable is None:
+            raise
+        unreadable[flow] = error
 
 
 def refuse_unreadable(unreadable: Unreadable, flows: Collection[str]) -> None:
@@ -80,12 +100,8 @@ def newest_of_all(connection: Connection, unreadable: Unreadable | None = None) 
     rows = connection.execute(select(plans).select_from(joined).order_by(plans.c.flow))
     found: dict[str, tuple[int, FlowPlan]] = {}
     for row in rows:
-        try:
+        with noting(unreadable, row.flow):
             found[row.flow] = row.revision, _parsed(row)
-        except StateConflictError as error:
-            if unreadable is None:
-                raise
-            unreadable[row.flow] = error
     return found
 
 

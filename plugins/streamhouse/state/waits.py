@@ -10,9 +10,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Self
 
-from streamhouse.errors import StateConflictError
 from streamhouse.model.schema_change import EventType
 from streamhouse.state.approvals import Approval, ApprovalState
+from streamhouse.state.plans import Unreadable, noting
 from streamhouse.state.records import Change, Phase
 from streamhouse.state.upstream import EventStatus, UpstreamRecord
 
@@ -98,7 +98,7 @@ class WaitsOfFlows:
     """
 
     readable: dict[str, tuple[Wait, ...]] = field(default_factory=dict)
-    unreadable: dict[str, StateConflictError] = field(default_factory=dict)
+    unreadable: Unreadable = field(default_factory=dict)
 
     @classmethod
     def read(cls, state: "StateStore", flows: Collection[str] | None = None) -> Self:
@@ -113,10 +113,8 @@ class WaitsOfFlows:
         """
         found = cls()
         for flow in state.flows() if flows is None else flows:
-            try:
+            with noting(found.unreadable, flow):
                 found.readable[flow] = waits_of(state, flow)
-            except StateConflictError as error:
-                found.unreadable[flow] = error
         return found
 
     def of(self, flow: str) -> tuple[Wait, ...]:

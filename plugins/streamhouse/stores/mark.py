@@ -42,8 +42,8 @@ class Mark:
         offsets: Bucket → first offset that the copy does not hold.
         epochs: Segment that writes the table → the newest of its epochs that the rows may be of, so that a position
             of another record can be compared with the copy when the log is gone; empty: an older version wrote it.
-        times: As of `WriterEpochs`: they tell the history of a flow from another one with epochs of the same numbers;
-            empty: an older version wrote it.
+        times: As of `WriterEpochs`: in another history of the flow, epochs of these numbers have other times; empty:
+            an older version wrote it.
     """
 
     round: int
@@ -108,27 +108,29 @@ def read_mark(lake: LakeStore, table: Table, source: Tier) -> Mark | None:
     return mark
 
 
-def lost_copy_as(lake: LakeStore, table: Table, source: Tier) -> str | None:
+def lost_copy_as(lake: LakeStore, table: Table, source: Tier, *, with_times: bool = False) -> str | None:
     """In what a copy differs from its record, in words; None: in nothing, or nothing is recorded.
-
-    Whether it is of another history is another question: see `other_history`.
 
     Args:
         lake: That has it.
         table: The copy.
         source: The tier that the flow writes.
+        with_times: Whether it differs also where it is of another history, see `other_history`.
 
     Raises:
         StateConflictError: the copy was filled from another tier.
     """
     known = lake.ledger.known(table, lake.tier)  # before the look at the copy, which only goes on
-    return lost_as(lake, table) or _behind_record(known, again(lake, table, source))
+    if (what := lost_as(lake, table)) is not None:
+        return what
+    mark = again(lake, table, source)
+    return _behind_record(known, mark) or (other_history(lake.ledger, mark) if with_times else None)
 
 
 def other_history(ledger: Ledger, mark: Mark | None) -> str | None:
     """Why a copy is of another history of its flow than the ledger knows, in words; None: nothing says so.
 
-    So it is where a copy, or the state store, was put back from a copy, after the flow had gone on from another one.
+    So it is after an old copy of the lake, or of the state store, was put back, and the flow had run on without it.
 
     Args:
         ledger: Knows when epochs were.

@@ -196,52 +196,52 @@ def test_rows_made_of_no_rows_are_not_written(plan):
     assert outcome.rows == {"ods.items": 1}
 
 
-class KeptRows:
+class CachedRows:
     """In place of a DataFrame."""
 
-    def __init__(self, name, kept):
-        self.name, self.kept = name, kept
+    def __init__(self, name, cached):
+        self.name, self.cached = name, cached
 
     def persist(self):
-        self.kept.append(self.name)
+        self.cached.append(self.name)
         return self
 
     def unpersist(self):
-        if self.name in self.kept:
-            self.kept.remove(self.name)
+        if self.name in self.cached:
+            self.cached.remove(self.name)
 
 
 class SpreadFrames(Frames):
-    def __init__(self, kept):
+    def __init__(self, cached):
         super().__init__({})
-        self.kept = kept
+        self.cached = cached
 
     def valid_rows(self, step, frame):
-        return KeptRows(step.id, self.kept)
+        return CachedRows(step.id, self.cached)
 
 
 @pytest.mark.parametrize("fails", [False, True])
 def test_spark_forgets_the_rows_of_an_epoch(tmp_path, monkeypatch, fails):
     """Also those of a table that merges: the steps that read it get rows of the store in their place."""
-    kept, seen = [], []
+    cached, seen = [], []
 
     def write(frame, table, *_):
-        seen.append((table.name, frame.name in kept))
+        seen.append((table.name, frame.name in cached))
         if fails and table.name == "dws.totals":
             raise EngineError("a task failed")
         return SpreadWritten(2, {"0": 2})
 
-    monkeypatch.setattr(epoch_module, "spread_changes", lambda *_: KeptRows("lines", kept))
+    monkeypatch.setattr(epoch_module, "spread_changes", lambda *_: CachedRows("lines", cached))
     monkeypatch.setattr(epoch_module, "spread_write", write)
     read = "  - {use: highest, reads: {totals: dws.totals}, writes: ads.highest}\nlocal_epoch_rows: 1\n"
     plan = planned(tmp_path, FLOW + read)
     store = SimpleNamespace(read_changes=lambda *_: Changes(pa.table({"shop": []})))
-    with running(plan, SpreadFrames(kept), store, rows_between=2) as run:
+    with running(plan, SpreadFrames(cached), store, rows_between=2) as run:
         with pytest.raises(EngineError) if fails else nullcontext():
             run.all()
         run.release()
     assert ("dws.totals", True) in seen
-    assert kept == []
+    assert cached == []
 
 
 def test_nothing_is_written_once_the_lease_ran_out(plan):

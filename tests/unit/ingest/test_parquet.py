@@ -82,7 +82,7 @@ def test_a_text_is_a_value_by_the_rules_of_csv(tmp_path, kind, right, wrong):
         return source.read({}, source.available())["a"].to_pylist()
 
     assert read([*right]) == [[value] if nested else value for value in right.values()]
-    with pytest.raises(SourceError, match=f"{wrong}.* is no|no .*{wrong}") as refused:
+    with pytest.raises(SourceError, match=f"'{wrong}' is no") as refused:
         read([*right, wrong])
     assert refused.value.at is not None
     assert nested or refused.value.at.line == len(right) + 1

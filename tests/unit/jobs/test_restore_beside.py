@@ -11,8 +11,7 @@ from streamhouse.jobs.restore import refuse_beside, refuse_older_state
 from streamhouse.project.desired import desired
 from streamhouse.project.project import Project
 from streamhouse.state.damage import DamagedStateError
-from tests.two_flows import HOW, apply_both, spoil_plan
-from tests.unit.project.test_beside_unreadable import record_epoch
+from tests.two_flows import HOW, apply_both, record_epoch, spoil_plan
 
 pytestmark = pytest.mark.proof
 

@@ -1,7 +1,5 @@
 """What a flow is to run with while the plan of another one cannot be read (docs/decisions/unreadable-plans.md)."""
 
-from datetime import UTC, datetime, timedelta
-
 import pytest
 
 from streamhouse.change.change_request import begin
@@ -10,10 +8,8 @@ from streamhouse.errors import StateConflictError, UnknownFlowError
 from streamhouse.jobs.tier import chosen_flows
 from streamhouse.project.edits import to_run
 from streamhouse.project.project import Project
-from streamhouse.runtime.owner import this_owner
-from streamhouse.state.records import EpochRecord
 from streamhouse.trigger.trigger import Trigger
-from tests.two_flows import HOW, apply_both, spoil_plan
+from tests.two_flows import HOW, apply_both, record_epoch, spoil_plan
 
 pytestmark = pytest.mark.proof
 
@@ -24,17 +20,6 @@ def project(request, tmp_path, monkeypatch):
     write_project(tmp_path)
     (tmp_path / "streamhouse.yaml").write_text(f"auto_apply: {request.param}\n")
     return Project.at(tmp_path)
-
-
-def record_epoch(project, *reads):
-    """Record an epoch of `orders` that read these."""
-    with project.state() as state:
-        now = datetime.now(UTC)
-        lease = state.acquire("orders", this_owner(), timedelta(hours=1), now)
-        state.begin_epoch(lease, "main", 0, 1_000, now)
-        end = {name: {"0": 1} for name in reads}
-        state.finish_epoch(lease, EpochRecord("orders", "main", 0, 1_000, 1_005, 1_090, end=end))
-        state.release(lease)
 
 
 @pytest.fixture(params=HOW)

@@ -27,14 +27,22 @@ def history(state, project, later):
     """The state store of flows that ran `EPOCHS` epochs; those of a number in `later` at another time."""
     for flow, plan in desired_plans(project).items():
         state.save_plan(plan)
-        lease = state.acquire(flow, this_owner(), timedelta(minutes=1), datetime.now(UTC))
-        [segment] = plan.segments
+        lease = leased(state, flow)
         for epoch in range(EPOCHS):
             at_ms = epoch + (LATER if epoch in later else 0)
-            state.begin_epoch(lease, segment.name, epoch, at_ms, datetime.now(UTC))
-            ends = {TABLES[flow]: {"snapshot": epoch + 1}}
-            state.finish_epoch(lease, EpochRecord(flow, segment.name, epoch, at_ms, 1, 1, ends=ends))
+            finish_epoch(state, lease, epoch, at_ms, ends={TABLES[flow]: {"snapshot": epoch + 1}})
         state.release(lease)
+
+
+def leased(state, flow):
+    return state.acquire(flow, this_owner(), timedelta(minutes=1), datetime.now(UTC))
+
+
+def finish_epoch(state, lease, epoch, at_ms, **known):
+    """Record an epoch of the only segment of a flow."""
+    [segment] = state.plan(lease.flow)[1].segments
+    state.begin_epoch(lease, segment.name, epoch, at_ms, datetime.now(UTC))
+    state.finish_epoch(lease, EpochRecord(lease.flow, segment.name, epoch, at_ms, 1, 1, **known))
 
 
 @pytest.fixture
@@ -61,12 +69,8 @@ def test_tables_of_another_history_are_named_with_the_command_that_works(project
 def test_a_table_that_ends_before_the_state_store_of_another_history_is_named(project, state):
     """The table's newest epoch is an older one than the state store's newest."""
     history(state, project, later=[EPOCHS - 1])
-    for flow, plan in desired_plans(project).items():
-        [segment] = plan.segments
-        lease = state.acquire(flow, this_owner(), timedelta(minutes=1), datetime.now(UTC))
-        state.begin_epoch(lease, segment.name, EPOCHS, 2 * LATER, datetime.now(UTC))
-        ends = {TABLES[flow]: {"snapshot": EPOCHS}}
-        state.finish_epoch(lease, EpochRecord(flow, segment.name, EPOCHS, 2 * LATER, 1, 1, ends=ends))
+    for flow, table in TABLES.items():
+        finish_epoch(state, leased(state, flow), EPOCHS, 2 * LATER, ends={table: {"snapshot": EPOCHS}})
     texts = [one.text for one in lost_tables(project, state).lost]
     assert [f"another epoch {EPOCHS - 1} of {flow}/" in text for flow, text in zip(TABLES, texts, strict=True)] == [
         True,
@@ -107,11 +111,9 @@ def copied(tmp_path_factory):
 def test_a_copy_of_another_history_is_named_with_the_command_that_fills_it_again(copied, state, later):
     [plan] = desired_plans(copied).values()
     state.save_plan(plan)
-    lease = state.acquire("f", this_owner(), timedelta(minutes=1), datetime.now(UTC))
+    lease = leased(state, "f")
     for epoch in range(EPOCHS):
-        at_ms = epoch + (LATER if epoch in later else 0)
-        state.begin_epoch(lease, "lake", epoch, at_ms, datetime.now(UTC))
-        state.finish_epoch(lease, EpochRecord("f", "lake", epoch, at_ms, 1, 1))
+        finish_epoch(state, lease, epoch, epoch + (LATER if epoch in later else 0))
     seen = lost_tables(copied, state)
     assert seen.unseen == {}
     found = seen.lost
@@ -127,11 +129,9 @@ def test_a_copy_of_another_history_is_named_with_the_command_that_fills_it_again
 def test_a_mark_names_the_last_epochs_that_wrote_rows_to_the_table(copied, state):
     [plan] = desired_plans(copied).values()
     state.save_plan(plan)
-    lease = state.acquire("f", this_owner(), timedelta(minutes=1), datetime.now(UTC))
+    lease = leased(state, "f")
     for epoch in range(12):
-        state.begin_epoch(lease, "lake", epoch, 10 * epoch, datetime.now(UTC))
-        rows = {"ods.warm": epoch % 2, "ods.other": 1}
-        state.finish_epoch(lease, EpochRecord("f", "lake", epoch, 10 * epoch, 1, epoch, rows=rows))
+        finish_epoch(state, lease, epoch, 10 * epoch, rows={"ods.warm": epoch % 2, "ods.other": 1})
     state.begin_epoch(lease, "lake", 12, 120, datetime.now(UTC))
     found = epochs_of_writers(state, "f", "ods.warm")
     assert found == WriterEpochs({"f/lake": 12}, {"f/lake": {11: 110, 9: 90, 7: 70, 3: 30}})

@@ -148,6 +148,8 @@ def test_a_number_of_days_added_to_a_day_is_a_time():
         ("SELECT id FROM t WHERE array(m) = array(m)", "SH203 nothing compares array<map<string,int>>"),
         ("SELECT id FROM t WHERE (id, v) IN ((1, 1))", "SH203 IN converts no part of (…)"),
         ("SELECT DISTINCT m FROM t", "SH203 DISTINCT compares no map<string,int>"),
+        ("SELECT ntile('2') OVER (ORDER BY id) AS z FROM t", "SH203 ntile() takes an INT above 0 here, not '2'"),
+        ("SELECT percentile(v, 2) AS z FROM t", "SH203 percentile() takes a share between 0 and 1 here, not 2"),
         ("SELECT id, m FROM t UNION SELECT id, m FROM t", "SH203 UNION compares no map<string,int>"),
         ("SELECT id, m FROM t EXCEPT SELECT id, m FROM t", "SH203 EXCEPT compares no map<string,int>"),
         ("SELECT id, CAST(v AS INT8) AS z FROM t", "1:22: SH104 'INT8' is no Spark SQL type"),

@@ -13,7 +13,7 @@ def amount_behind(reader: Reader, quantity: Quantity | None) -> Noun | None:
     if found is None or quantity is None or quantity.unit is None or found.of_kind("table"):
         return None
     tables = reader.lexicon.catalog.tables
-    if any(tables[one.table].column(one.column).type != "boolean" for one in found.of_kind("value")):
+    if not all(map(reader.lexicon.is_flag, found.of_kind("value"))):
         return None  # a flag is no amount: "19 % water", where another table has `has_water`
     for sense in found.of_kind("column", "measure"):
         if sense.quality < WHOLE_NAME:

@@ -3,6 +3,7 @@
 from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.levels import ANY_FORM
 from streamhouse.planner.language.scope import is_quantity
+from streamhouse.planner.language.tokens import place_behind
 from streamhouse.planner.language.words import ARTICLES_OF_ALL
 from streamhouse.planner.request import Question
 
@@ -15,9 +16,7 @@ def total_or_each(wish: AnsweredWish) -> Question | None:
     block, draft = wish.block, wish.draft
     if not block.columns or block.measures or block.pick is not None or draft.listing or draft.shown:
         return None
-    at = 0
-    while at < len(wish.tokens) and wish.tokens[at].word in ARTICLES_OF_ALL:
-        at += 1
+    at = place_behind(ARTICLES_OF_ALL, wish.tokens, 0)
     first = next((one for one in wish.mentions if one.start == at), None)
     if first is None or first.of_kind("table") or first.end >= len(wish.tokens):
         return None

@@ -9,7 +9,6 @@ from streamhouse.planner.language.levels import SAME_WORD
 from streamhouse.planner.language.named_measures import is_plural_flag, named_measure
 from streamhouse.planner.language.place import UnclearError, counts
 from streamhouse.planner.language.ranked import Listed
-from streamhouse.planner.language.tokens import singular
 
 
 def bare_figures(bench: Bench, nouns: list[Noun], figures: list[Figure], having: list[Compared]) -> Listed:
@@ -61,8 +60,7 @@ def rows_of_subject(bench: Bench) -> list[Figure]:
     draft, subject = bench.draft, bench.draft.subject
     if subject is None or not draft.groups or draft.best is not None or draft.nouns:
         return []
-    word = subject.words[-1]
-    found = bench.places.values(subject) if singular(word) != word else []
+    found = bench.places.values(subject) if subject.is_plural else []
     if not found or found[0].of.role:
         return []
     bench.places.assume(f"'{subject.text}' counts rows of {bench.base.name}")

@@ -4,7 +4,7 @@ from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.draft import Noun, Time
 from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Mention, Sense
-from streamhouse.planner.language.mentions import mentions_of, tables_named
+from streamhouse.planner.language.mentions import mentions_of
 from streamhouse.planner.language.scope import TIMES
 from streamhouse.planner.language.tokens import singular, stem
 from streamhouse.planner.language.words import GRAINS
@@ -109,18 +109,13 @@ def plural_group(wish: AnsweredWish) -> Question | None:
     groups = [one for one in wish.draft.groups if isinstance(one, Noun)]
     if wish.block.inner is not None or not wish.block.measures or len(wish.draft.groups) < _TWO:
         return None
-    lexicon = wish.scope.lexicon
+    tables = wish.lexicon.catalog.tables
     for group in groups:
-        word = group.head.words[-1] if group.head.words else ""
-        begin = min(one.start for one in (group.head, *group.around))
-        before, first = wish.word(begin - 1), wish.word(begin - 2)
-        joined = before == "and" and word.endswith("s") and singular(first) == first
-        times = [
-            one
-            for one in group.head.of_kind("column")
-            if lexicon.catalog.tables[one.table].column(one.column).type in TIMES
-        ]
-        if joined and singular(word) != word and (times or tables_named([group.head], WHOLE_NAME)):
+        before, first = wish.word(group.start - 1), wish.word(group.start - 2)
+        joined = before == "and" and singular(first) == first
+        several = group.head.is_plural and group.head.words[-1].endswith("s")
+        times = [one for one in group.head.of_kind("column") if tables[one.table].column(one.column).type in TIMES]
+        if joined and several and (times or group.head.tables(WHOLE_NAME)):
             text = f"'{group.text}': a group for each of them, or their number as well?"
             return Question(text=text, phrase=group.text, choices=(singular(group.text), f"number of {group.text}"))
     return None
@@ -128,10 +123,9 @@ def plural_group(wish: AnsweredWish) -> Question | None:
 
 def plural_time(wish: AnsweredWish) -> Question | None:
     """As in "shifts per driver and hours", where a number of each shift is called its hours."""
-    lexicon = wish.scope.lexicon
     times = [one for one in wish.draft.groups if isinstance(one, Time)]
     for at in range(1, len(wish.tokens)):
-        named = lexicon.mention(wish.tokens, at, 1) if wish.word(at - 1) == "and" else None
+        named = wish.lexicon.mention(wish.tokens, at, 1) if wish.word(at - 1) == "and" else None
         own = named.of_kind("column", "measure") if named is not None and wish.word(at).endswith("s") else ()
         if any(one.quality >= WHOLE_NAME for one in own) and wish.word(at) in {one.phrase for one in times}:
             said = wish.tokens[at].text

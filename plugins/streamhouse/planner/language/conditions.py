@@ -30,8 +30,15 @@ from streamhouse.planner.language.place import (
     UnclearError,
     counts,
 )
-from streamhouse.planner.language.present_time import ends_of_now
-from streamhouse.planner.language.scope import TIMES, ReachableTables, is_number, is_quantity, key_column, spoken
+from streamhouse.planner.language.present_time import filters_of_state
+from streamhouse.planner.language.scope import (
+    TIMES,
+    ReachableTables,
+    is_number,
+    is_quantity,
+    key_column,
+    spoken,
+)
 from streamhouse.planner.language.times import when
 from streamhouse.planner.language.tokens import stem, stems
 from streamhouse.planner.language.words import NEGATED, STATES, VERB_NOUNS
@@ -59,7 +66,7 @@ def filters_of(bench: Bench, clause: Clause) -> list[Filter]:
     if isinstance(clause, Present):
         return _present(bench, clause)
     if isinstance(clause, State):
-        return _state(bench, clause)
+        return filters_of_state(bench, clause)
     if isinstance(clause, Either):
         return [AnyOf(of=tuple(_only(filters_of(bench, part)) for part in clause.of))]
     return compared(bench, clause)
@@ -78,7 +85,7 @@ def leftover_filters(bench: Bench) -> list[Filter]:
         mention = bench.places.leftover.pop(0)
         if mention.of_kind("state"):
             _said_of_base(bench, mention)
-            found += _state(bench, State(mention.words[0], phrase=mention.text))
+            found += filters_of_state(bench, State(mention.words[0], phrase=mention.text))
         elif mention.of_kind("value"):
             found += _is(bench, Is((mention,), phrase=mention.text))
         else:
@@ -360,35 +367,6 @@ def _others_listed(bench: Bench) -> bool:
     nouns = [noun for noun in bench.draft.nouns if not noun.predicate]
     said = [m for noun in nouns for m in noun.mentions if m.of_kind("table")]
     return bool(said) and not bench.draft.figures and not any(bench.places.is_base(mention) for mention in said)
-
-
-def _state(bench: Bench, clause: State) -> list[Filter]:
-    """The time column that is empty while something goes on."""
-    stems_of_end = {stem(word) for word in STATES[clause.word]}
-    times = [c for c in bench.base.columns if c.type in TIMES and c.name != bench.base.event_time]
-    named = [c for c in times if {p for text in (c.name, *c.synonyms) for p in stems(text)} & stems_of_end]
-    found = [c for c in times if stem(clause.word) in stems(when_empty(c))] or ends_of_now(clause.word, times, named)
-    found = found or [
-        c for c in bench.base.columns if stem(clause.word) in stems(when_empty(c)) and not _asked(bench, c)
-    ]
-    if not found:
-        raise NotPlacedError(clause.phrase)
-    if len(found) > 1:
-        names = [f"{bench.base.name}.{column.name}" for column in found]
-        raise UnclearError(f"'{clause.phrase}': which of {' and '.join(names)} is empty then?", clause.phrase, names)
-    bench.places.note(clause.phrase, f"{bench.base.name}.{found[0].name} is {'not ' if clause.negated else ''}empty")
-    bench.places.assume(f"'{clause.phrase}' means that {bench.base.name}.{found[0].name} is empty")
-    operator: Comparator = "is not null" if clause.negated else "is null"
-    return [Condition(left=ColumnRef(column=found[0].name), operator=operator)]
-
-
-def _asked(bench: Bench, column: CatalogColumn) -> bool:
-    """Whether a wish wants a column, or a measure of it: where the column is empty it says nothing."""
-    measures = {name for name, one in bench.base.measures.items() if column.name in one.sql}
-    senses = (
-        sense for mention in mentions_of(bench.draft) for sense in mention.senses if sense.table == bench.base.name
-    )
-    return any(sense.column == column.name or sense.measure in measures for sense in senses)
 
 
 def _related(bench: Bench, clause: Present) -> list[Filter]:

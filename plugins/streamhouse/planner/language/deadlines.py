@@ -6,7 +6,7 @@ from streamhouse.planner.catalog import CatalogColumn, CatalogTable
 from streamhouse.planner.language.levels import ANY_FORM
 from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.origins import root_of
-from streamhouse.planner.language.scope import TIMES
+from streamhouse.planner.language.scope import TIMES, name_stems
 from streamhouse.planner.language.tokens import Token, stem, stems
 from streamhouse.planner.language.words import is_past_form
 
@@ -18,10 +18,12 @@ _DEADLINES = frozenset(stem(word) for word in ("due", "deadline", "promised", "p
 def with_deadlines(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
     """The tokens with the deadline that "late" behind a participle means, where there is only one."""
     for at in range(1, len(tokens)):
+        if tokens[at - 1].kind != "word" or not is_past_form(tokens[at - 1].word):
+            continue
         for first, second, said in _LATE:
             length = 2 if second else 1
             words = [token.word for token in tokens[at : at + length]]
-            if words != [first, second][:length] or not _is_participle(tokens[at - 1]):
+            if words != [first, second][:length]:
                 continue
             name = _deadline(tokens, at - 1, lexicon)
             if not name:
@@ -31,10 +33,6 @@ def with_deadlines(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, 
             put.append(replace(old, text="the deadline", word=name, stem=name, kind="name"))
             return (*tokens[:at], *put, *with_deadlines(tokens[at + length :], lexicon))
     return tokens
-
-
-def _is_participle(token: Token) -> bool:
-    return token.kind == "word" and is_past_form(token.word)
 
 
 def _deadline(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> str:
@@ -56,20 +54,16 @@ def _deadline(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> str:
 
 def _due_of(table: CatalogTable, done: CatalogColumn) -> CatalogColumn | None:
     """The one deadline of a table; of several, the one that shares a word with what was done."""
-    others = [c for c in table.columns if c.type in TIMES and c.name != done.name and _DEADLINES & _stems(c)]
-    if _DEADLINES & _stems(done):
+    others = [c for c in table.columns if c.type in TIMES and c.name != done.name and _DEADLINES & name_stems(c)]
+    if _DEADLINES & name_stems(done):
         return None
     if len(others) > 1:
         others = [c for c in others if set(stems(c.name)) & set(stems(done.name)) - {"at", "on"}]
     return others[0] if len(others) == 1 and others[0].type == done.type else None
 
 
-def _stems(column: CatalogColumn) -> set[str]:
-    return {part for text in (column.name, *column.synonyms) for part in stems(text)}
-
-
 def _knows_late(table: CatalogTable) -> bool:
     """Whether a column or a value says what is late."""
     words = {word for c in table.columns for texts in c.values.values() for text in texts for word in stems(text)}
-    words |= {part for c in table.columns if c.type == "boolean" for part in _stems(c)}
+    words |= {part for c in table.columns if c.type == "boolean" for part in name_stems(c)}
     return stem("late") in words or stem("delayed") in words

@@ -6,15 +6,15 @@ from streamhouse.planner.language.draft import Draft
 from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon, Mention
 from streamhouse.planner.language.tokens import Token
+from streamhouse.planner.language.words import DOING
 
-_DOES = frozenset({"did", "do", "does"})
 _ENDINGS = ("er", "r", "or")
 
 
 def with_agents(tokens: tuple[Token, ...], lexicon: Lexicon, draft: Draft) -> tuple[Token, ...]:
     """The tokens with "of Hotel Krone" for "does Hotel Krone buy", where a column is the buyer."""
     for at in range(1, len(tokens) - 2):
-        if tokens[at].word not in _DOES:
+        if tokens[at].word not in DOING:
             continue
         value = lexicon.mention(tokens, at + 1)
         if value is None or value.end >= len(tokens) or tokens[value.end].kind != "word":

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from streamhouse.planner.language.levels import NEARLY_NAME
 from streamhouse.planner.language.lexicon import Lexicon, Mention
-from streamhouse.planner.language.tokens import Token
+from streamhouse.planner.language.tokens import Token, place_before, place_behind
 from streamhouse.planner.language.words import ARTICLES_OF_ALL, GRAINS, STATES, VALUE_LIKE
 
 _PLACING = frozenset({"on", "in", "of", "with", "from", "at", "for", "under", "within", "and", "or", "our", "by"})
@@ -37,10 +37,8 @@ def _is_verb_before(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> boo
     columns = {(s.table, s.column) for s in name.of_kind("column")} if name is not None else set()
     if name is None or not columns or len(columns) != len(name.senses):
         return False
-    behind = at + 1
-    while behind < len(tokens) and tokens[behind].word in ARTICLES_OF_ALL:
-        behind += 1
-    value = lexicon.mention(tokens, behind) if behind < len(tokens) else None
+    begin = place_behind(ARTICLES_OF_ALL, tokens, at + 1)
+    value = lexicon.mention(tokens, begin) if begin < len(tokens) else None
     certain = [sense for sense in value.senses if sense.quality >= NEARLY_NAME] if value is not None else []
     meant = {(sense.table, sense.column) for sense in certain if sense.kind == "value"}
     return bool(meant) and meant == columns and all(sense.kind == "value" for sense in certain)
@@ -81,8 +79,7 @@ def _value_before(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> Menti
 
 def _placed(tokens: tuple[Token, ...], at: int) -> bool:
     """Whether a value stands behind a preposition that says where rows are, and not behind "how many" or "per"."""
-    while at and tokens[at - 1].word in ARTICLES_OF_ALL:
-        at -= 1
+    at = place_before(ARTICLES_OF_ALL, tokens, at)
     return at > 0 and tokens[at - 1].word in _PLACING
 
 

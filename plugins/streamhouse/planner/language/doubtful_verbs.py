@@ -106,5 +106,4 @@ _PARTICLES = frozenset({"out", "over", "off", "up", "down", "away", "low"})
 
 
 def _was_done(word: str) -> bool:
-    participle = is_past_form(word)
-    return participle and (word == "used" or stem(word) in LIGHT_STEMS)
+    return is_past_form(word) and (word == "used" or stem(word) in LIGHT_STEMS)

@@ -6,9 +6,8 @@ from streamhouse.planner.language.levels import ANY_FORM, NAME, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.tokens import Token, stem, stems
 from streamhouse.planner.language.units import unit_of
-from streamhouse.planner.language.words import LIGHT_STEMS, VERB_NOUNS, past_participle
+from streamhouse.planner.language.words import DOING, LIGHT_STEMS, VERB_NOUNS, past_participle
 
-_DOING = frozenset({"did", "do", "does"})
 _EACH = frozenset({"each", "every"})
 _BEING = frozenset({"was", "were", "is", "are", "has", "have", "been"})
 _PRONOUNS = frozenset({"we", "they", "you"})
@@ -24,7 +23,7 @@ def with_each_doing(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token,
         return measured
     rows = lexicon.mention(tokens, 2)
     tables = rows.tables(WHOLE_NAME) if rows is not None else set()
-    if rows is None or not tables or words[rows.end] not in _DOING or words[rows.end + 1] not in _EACH:
+    if rows is None or not tables or words[rows.end] not in DOING or words[rows.end + 1] not in _EACH:
         return tokens
     first = verb = rows.end + 2
     while verb < len(tokens) and not _done_to_all(tokens[verb], tables, lexicon):
@@ -62,7 +61,7 @@ def _measured(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...] 
     if len(measures) != 1:
         return None
     end = found.end
-    while end < len(tokens) and tokens[end].word in _BEING | _DOING | _PRONOUNS:
+    while end < len(tokens) and tokens[end].word in _BEING | DOING | _PRONOUNS:
         end += 1
     end += found.end < end < len(tokens) and tokens[end].stem in LIGHT_STEMS
     name = f"{measures[0].table}.{measures[0].measure}"
@@ -76,7 +75,7 @@ _LONGEST = 5  # words of a thing
 def _measured_by_verb(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...] | None:
     """Read "how many kilometres did each van drive" by the measure that is called "kilometres driven"."""
     did = len(("how", "many", "kilometres"))
-    if unit_of(tokens[2].word) is None or tokens[did].word not in _DOING:
+    if unit_of(tokens[2].word) is None or tokens[did].word not in DOING:
         return None
     for at in range(did + 2, min(did + 2 + _LONGEST, len(tokens))):
         verb = tokens[at].word

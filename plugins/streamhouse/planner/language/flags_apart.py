@@ -1,23 +1,24 @@
-"""As in "where the queen was not seen" and "with a marked queen": the words of the name of a flag, apart or turned."""
+"""As in "where the queen was not seen" and "with a marked queen": the name of a flag, its words apart or in reverse."""
 
 from dataclasses import replace
 
 from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.tokens import Token, stem
+from streamhouse.planner.language.words import ARTICLES
 
 _LINKS = (("in", "which"), ("for", "which"), ("on", "which"), ("where",), ("whose",), ("when",))
 _BEING = frozenset({"is", "are", "was", "were", "been", "being", "be", "has", "have", "had", "got", "gets"})
 _NOT = frozenset({"not", "never"})
 _OWNING = (("with", "no"), ("with",), ("without", "any"), ("without",), ("having",), ("have",), ("has",), ("had",))
 _WHO = frozenset({"that", "which", "who"})
-_ARTICLES = frozenset({"a", "an", "the", "its", "their", "his", "her", "our"})
+_ARTICLES = ARTICLES | {"his", "her"}
 
 
 def with_whole_flags(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
-    """The tokens with "with" or "without" and the whole name of a flag, where its words are apart or turned."""
+    """The tokens with "with" or "without" and the whole name of a flag, where its words are apart or in reverse."""
     for at in range(1, len(tokens)):
-        found = _apart(tokens, at, lexicon) or _turned(tokens, at, lexicon)
+        found = _apart(tokens, at, lexicon) or _in_reverse(tokens, at, lexicon)
         if found is not None:
             return found
     return tokens
@@ -39,7 +40,7 @@ def _apart(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> tuple[Token,
     return (*tokens[:at], _link(tokens[at], denied=denied), tokens[begin], tokens[end], *tokens[end + 1 :])
 
 
-def _turned(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> tuple[Token, ...] | None:
+def _in_reverse(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> tuple[Token, ...] | None:
     """As in "with a marked queen" of `queen_marked`, and "with an unmarked queen"."""
     begin = _behind(tokens, at, _OWNING)
     if not begin:
@@ -78,9 +79,8 @@ def _is_flag(words: tuple[Token, Token], lexicon: Lexicon) -> bool:
     found = lexicon.mention(words, 0)
     if found is None or found.end != len(words):
         return False
-    tables = lexicon.catalog.tables
     columns = [one for one in found.of_kind("column") if one.quality >= WHOLE_NAME]
-    return bool(columns) and all(tables[one.table].column(one.column).type == "boolean" for one in columns)
+    return bool(columns) and all(map(lexicon.is_flag, columns))
 
 
 def _names_thing(said: Token, thing: Token, lexicon: Lexicon) -> bool:

@@ -9,9 +9,8 @@ from streamhouse.planner.language.levels import NAME_OR_DEED
 from streamhouse.planner.language.offered_times import group_choices
 from streamhouse.planner.language.owners import with_owner
 from streamhouse.planner.language.place import NotPlacedError, Placed, RefusedError, UnclearError
-from streamhouse.planner.language.scope import TIMES, is_key_like, is_number, is_quantity, key_column
+from streamhouse.planner.language.scope import TIMES, is_key_like, is_number, is_quantity, is_whole_number, key_column
 from streamhouse.planner.language.times import time_column
-from streamhouse.planner.language.tokens import singular
 from streamhouse.planner.language.units import factor
 from streamhouse.planner.request import Banded, ColumnRef, Cut, Grain
 
@@ -76,9 +75,9 @@ def _column(bench: Bench, noun: Noun) -> str:
         raise NotPlacedError(noun.text, f"{placed.name} is a time: say per day, per month or another length")
     unit = unit_of_column(placed.column)
     per = noun.per and not _is_second(bench, noun)
-    whole = placed.column.type in {"int", "integer", "bigint", "smallint", "tinyint", "long"}
     divisor = not is_key_like(placed.column) and (
-        ((unit or placed.column.unit) and (per or not whole)) or (per and is_quantity(placed.column))
+        ((unit or placed.column.unit) and (per or not is_whole_number(placed.column)))
+        or (per and is_quantity(placed.column))
     )  # rooms per floor are a group for each floor, and so are jars by size
     if (
         is_number(placed.column)
@@ -97,10 +96,9 @@ def _column(bench: Bench, noun: Noun) -> str:
 
 def _is_second(bench: Bench, noun: Noun) -> bool:
     """Whether a name in the singular stands behind a group and "and": the size of "per dish and plate size"."""
-    begin = min(mention.start for mention in (noun.head, *noun.around))
-    before = bench.draft.words[begin - 1] if 0 < begin <= len(bench.draft.words) else ""
-    last = noun.head.words[-1] if noun.head.words else ""
-    return before == "and" and len(bench.draft.groups) > 1 and singular(last) == last
+    words = bench.draft.words
+    before = words[noun.start - 1] if 0 < noun.start <= len(words) else ""
+    return before == "and" and len(bench.draft.groups) > 1 and not noun.head.is_plural
 
 
 def _as_own_column(bench: Bench, noun: Noun, own: str | None) -> Noun:

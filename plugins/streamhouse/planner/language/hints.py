@@ -3,7 +3,7 @@
 from streamhouse.planner.catalog import CatalogColumn, CatalogTable
 from streamhouse.planner.language.bench import Bench, unit_of_column
 from streamhouse.planner.language.place import Placed, UnclearError
-from streamhouse.planner.language.scope import TIMES, default_time, is_number, is_quantity
+from streamhouse.planner.language.scope import TIMES, default_time, is_number, is_quantity, name_stems
 from streamhouse.planner.language.tokens import stem, stems
 from streamhouse.planner.language.words import HINTS
 from streamhouse.planner.request import ColumnRef
@@ -42,7 +42,7 @@ _BORN = frozenset(stem(word) for word in ("born", "birth", "birthday", "birthdat
 def births_of(table: CatalogTable) -> list[CatalogColumn]:
     """The days of birth that rows of a table have: the oldest has the first one."""
     times = [column for column in table.columns if column.type in TIMES]
-    return [one for one in times if _BORN & {part for text in (one.name, *one.synonyms) for part in stems(text)}]
+    return [one for one in times if _BORN & name_stems(one)]
 
 
 def by_age(placed: Placed, hint: str) -> bool:
@@ -58,7 +58,7 @@ _PARTIAL = frozenset(
 def is_of_part(table: CatalogTable, column: CatalogColumn) -> bool:
     """Whether a time only is a part of how long a row lasts: hours of work between two days of a repair."""
     unit = unit_of_column(column)
-    said = {part for text in (column.name, *column.synonyms) for part in stems(text)}
+    said = name_stems(column)
     timed = unit is not None and unit.measures == "time" and bool(_PARTIAL & said)
     return timed and sum(one.type in TIMES for one in table.columns) > 1
 

@@ -19,10 +19,10 @@ def with_kilos(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]
     for at, token in enumerate(tokens):
         if token.word in _KILOS and (_is_counted(tokens, at) or not _is_in_name(tokens, at, lexicon)):
             changed[at] = replace(token, text="kg", word="kg", stem="kg")
-    return _with_of(tuple(changed), lexicon)
+    return tuple(changed)
 
 
-def _with_of(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
+def with_units_of_values(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
     """The tokens with "of" between a unit and a value that a number with this unit follows: "kg lime honey"."""
     unit = unit_of(tokens[0].word) if tokens and tokens[0].kind == "word" else None
     value = lexicon.mention(tokens, 1) if unit is not None and unit.measures in _AMOUNTS else None

@@ -153,6 +153,10 @@ class Lexicon:
         """Whether a sense is the key of a table: adopters are not counted by the numbers of adoptions."""
         return sense.kind == "column" and self.catalog.tables[sense.table].primary_key == (sense.column,)
 
+    def is_flag(self, sense: Sense) -> bool:
+        """Whether a sense is a column of yes or no, or a value of one."""
+        return bool(sense.column) and self.catalog.tables[sense.table].column(sense.column).type == "boolean"
+
     def mention(self, tokens: tuple[Token, ...], at: int, longest: int = _LONGEST) -> Mention | None:
         """The longest phrase of the catalog that begins at a token."""
         for length in range(min(longest, len(tokens) - at), 0, -1):

@@ -13,7 +13,7 @@ from streamhouse.planner.language.mentions import mentions_of
 from streamhouse.planner.language.named_measures import adds_up, named_measure
 from streamhouse.planner.language.place import NotPlacedError, UnclearError
 from streamhouse.planner.language.scope import TIMES, is_number, key_column
-from streamhouse.planner.language.tokens import singular, stem
+from streamhouse.planner.language.tokens import stem
 from streamhouse.planner.request import (
     ColumnRef,
     Dimension,
@@ -180,8 +180,7 @@ def _asks_things(bench: Bench, nouns: list[Noun]) -> bool:
 
 def _whose(bench: Bench, first: Noun, rows: Noun) -> bool:
     """Whether rows only say whose values are wanted: "cities our donors live in"."""
-    word = first.head.words[-1] if first.head.words else ""
-    plain = not (first.predicate or first.around or rows.listed) and singular(word) != word
+    plain = not (first.predicate or first.around or rows.listed) and first.head.is_plural
     if not plain or first.head.senses[0].kind != "column" or bench.places.is_base(first.head):
         return False
     found = bench.places.columns(first)
@@ -202,8 +201,7 @@ def _asks_values(bench: Bench, nouns: list[Noun]) -> bool:
     if not nouns or bench.draft.openers[:1] not in (["which"], ["what"]) or bench.draft.best is not None:
         return False
     first = nouns[0]
-    word = first.head.words[-1] if first.head.words else ""
-    if first.predicate or first.around or first.head.start > 2 or singular(word) == word:
+    if first.predicate or first.around or first.head.start > 2 or not first.head.is_plural:
         return False
     if first.head.senses[0].kind != "column" or bench.places.is_base(first.head):
         return False

@@ -7,7 +7,7 @@ from streamhouse.planner.language.bench import unit_of_column
 from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon, Mention
 from streamhouse.planner.language.named_sums import sums_of_money
-from streamhouse.planner.language.scope import TIMES, is_number
+from streamhouse.planner.language.scope import TIMES, is_number, name_stems
 from streamhouse.planner.language.tokens import Token, stem, stems
 
 _INCOME = frozenset({"money", "income", "revenue", "revenues", "takings", "turnover", "earnings"})
@@ -87,7 +87,7 @@ def _amount_of(rows: Mention, lexicon: Lexicon) -> str:
 
 def _says_paid(column: CatalogColumn) -> bool:
     """Whether a column says if or when a row was paid."""
-    words = {part for text in (column.name, *column.synonyms) for part in stems(text)}
+    words = name_stems(column)
     return column.type in {*TIMES, "boolean"} and bool(words & _PAID)
 
 

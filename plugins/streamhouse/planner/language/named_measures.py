@@ -8,7 +8,7 @@ from streamhouse.planner.language.draft import Figure, Noun
 from streamhouse.planner.language.levels import ANY_FORM, ENDING, LAST_WORD
 from streamhouse.planner.language.lexicon import Sense
 from streamhouse.planner.language.place import Placed, UnclearError
-from streamhouse.planner.language.scope import is_quantity
+from streamhouse.planner.language.scope import is_quantity, name_stems
 from streamhouse.planner.language.tokens import singular, stems
 from streamhouse.planner.language.units import unit_of
 from streamhouse.planner.language.words import ADDITIVE, NOT_ADDITIVE
@@ -45,8 +45,7 @@ def adds_up(column: CatalogColumn) -> bool:
     unit = unit_of_column(column)
     if unit and unit.measures in NOT_ADDITIVE:
         return False
-    words = {stem for text in (column.name, *column.synonyms) for stem in stems(text)}
-    if words & _ADDITIVE:
+    if name_stems(column) & _ADDITIVE:
         return True
     return column.unit in {"pieces", "units", "items", "count"} or bool(unit and unit.measures in {"money", "energy"})
 
@@ -74,8 +73,7 @@ def is_price(bench: Bench, placed: Placed) -> bool:
 
 def is_plural_flag(bench: Bench, noun: Noun) -> bool:
     """As in "emergencies", where it is yes or no whether a row of the base is an emergency."""
-    word = noun.head.words[-1] if noun.head.words else ""
-    if singular(word) == word or noun.head.of_kind("table", "measure"):
+    if not noun.head.is_plural or noun.head.of_kind("table", "measure"):
         return False
     values = bench.places.values(noun.head)
     return bool(values) and values[0].column.type == "boolean" and not values[0].of.role

@@ -15,7 +15,7 @@ from streamhouse.planner.language.draft import Draft, Noun
 from streamhouse.planner.language.empty_columns import may_be_empty
 from streamhouse.planner.language.levels import ANY_FORM
 from streamhouse.planner.language.mentions import mentions_of
-from streamhouse.planner.language.scope import TIMES
+from streamhouse.planner.language.scope import TIMES, name_stems
 from streamhouse.planner.language.shape import Shaped
 from streamhouse.planner.language.tokens import stem, stems
 from streamhouse.planner.request import ColumnRef, Condition, Question
@@ -71,11 +71,7 @@ def _only_ended(wish: AnsweredWish, never_null: frozenset[str]) -> Question | No
     )  # what lasted 90 minutes is over, and is not late
     said = {stem(word) for word in wish.draft.words}
     states = [one for one in whole.columns if one.name in never_null and one.type in TIMES and may_be_empty(one)]
-    if (
-        not bound
-        or not states
-        or any({p for t in (one.name, *one.synonyms) for p in stems(t)} & said for one in states)
-    ):
+    if not bound or not states or any(name_stems(one) & said for one in states):
         return None
     name = states[0].name
     text = f"{base.name} has only rows of {whole.name} with {name}: do those without it count, too?"

@@ -5,7 +5,7 @@ from dataclasses import replace
 from streamhouse.planner.language.levels import ANY_FORM, NAME_OR_DEED
 from streamhouse.planner.language.lexicon import Lexicon, Sense
 from streamhouse.planner.language.scope import TIMES
-from streamhouse.planner.language.tokens import Token, stem
+from streamhouse.planner.language.tokens import Token, place_behind, stem
 from streamhouse.planner.language.words import ARTICLES
 
 DONE: dict[str, tuple[str, ...]] = {
@@ -33,11 +33,11 @@ def with_done_moments(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Toke
     for at in range(1, len(tokens)):
         if tokens[at].word not in _OPENERS or not _LENGTHS & {token.word for token in tokens[:at]}:
             continue
-        first = _behind(tokens, at + 1)
+        first = place_behind(ARTICLES, tokens, at + 1)
         joined = next((n for n in range(first + 1, min(first + 4, len(tokens))) if tokens[n].word in _JOINING), None)
         if joined is None or (tokens[at].word == "between") != (tokens[joined].word == "and"):
             continue
-        last = _behind(tokens, joined + 1)
+        last = place_behind(ARTICLES, tokens, joined + 1)
         if last >= len(tokens):
             continue
         before, after = _moment_at(tokens, first, joined, lexicon), _moment_at(tokens, last, last + 1, lexicon)
@@ -45,12 +45,6 @@ def with_done_moments(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Toke
             continue
         return (*tokens[: at + 1], *before, tokens[joined], *after, *tokens[last + 1 :])
     return tokens
-
-
-def _behind(tokens: tuple[Token, ...], at: int) -> int:
-    while at < len(tokens) and tokens[at].word in ARTICLES:
-        at += 1
-    return at
 
 
 def _moment_at(tokens: tuple[Token, ...], at: int, end: int, lexicon: Lexicon) -> tuple[Token, ...] | None:

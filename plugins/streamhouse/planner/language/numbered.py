@@ -6,8 +6,7 @@ from streamhouse.planner.language.levels import NEARLY_NAME
 from streamhouse.planner.language.lexicon import Mention
 from streamhouse.planner.language.numbers import read_number, read_ordinal
 from streamhouse.planner.language.reader import DETERMINERS, Reader
-
-_WHOLE = frozenset({"tinyint", "smallint", "int", "bigint"})
+from streamhouse.planner.language.scope import is_whole_number
 
 
 def read_numbered(reader: Reader) -> Is | None:
@@ -52,6 +51,6 @@ def _is_level(reader: Reader, mention: Mention, least: float) -> bool:
         table = reader.lexicon.catalog.tables[sense.table]
         column = table.column(sense.column)
         unit = unit_of_column(column)
-        if sense.quality >= least and column.type in _WHOLE and not column.references and unit is None:
+        if sense.quality >= least and is_whole_number(column) and not column.references and unit is None:
             return column.name not in table.primary_key
     return False

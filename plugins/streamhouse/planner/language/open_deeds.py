@@ -3,8 +3,8 @@
 from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.empty_columns import may_be_empty
 from streamhouse.planner.language.place import is_participle
-from streamhouse.planner.language.scope import TIMES
-from streamhouse.planner.language.tokens import stem, stems
+from streamhouse.planner.language.scope import TIMES, name_stems
+from streamhouse.planner.language.tokens import stem
 from streamhouse.planner.request import ColumnRef, Condition, Question, Related
 
 _YET = frozenset({"yet", "still"})
@@ -19,7 +19,7 @@ def never_or_still_open(wish: AnsweredWish) -> Question | None:
         return None
     for table in wish.lexicon.catalog.tables.values():
         for column in table.columns if table.name != wish.base.name else ():
-            named = {part for text in (column.name, *column.synonyms) for part in stems(text)}
+            named = name_stems(column)
             if column.type in TIMES and may_be_empty(column) and stem(verb) in named:
                 text = (f"'not {verb} yet': a row of {table.name} without {column.name}, "
                         f"or no row of {missing[0].table} at all?")  # fmt: skip

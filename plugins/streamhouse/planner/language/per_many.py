@@ -19,7 +19,7 @@ def read_per_many(reader: Reader) -> bool:
     counted = draft.figures[-1] if draft.figures and draft.figures[-1].function == "count" else None
     if counted is not None and isinstance(counted.noun, Noun) and not counted.window:
         above = counted.noun
-    many = _many(reader) if above is not None and _end(above) == start else None
+    many = _many(reader) if above is not None and above.end == start else None
     below = reader.noun() if many is not None else None
     if above is None or many is None or below is None or not _is_part(above, below):
         reader.at = start
@@ -47,10 +47,6 @@ def _many(reader: Reader) -> Decimal | None:
         return None
     reader.at += number[1]
     return number[0]
-
-
-def _end(noun: Noun) -> int:
-    return noun.end
 
 
 def _is_part(above: Noun, below: Noun) -> bool:

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon, Mention
-from streamhouse.planner.language.tokens import Token, singular, stem, stems
+from streamhouse.planner.language.named_sums import is_sum
+from streamhouse.planner.language.tokens import Token, stem, stems
 
 _PIECES = frozenset(map(stem, ("pieces", "units", "quantity", "items", "number")))
 _BEING = frozenset({"were", "was", "have", "has", "been", "did", "we", "do"})
@@ -20,7 +21,7 @@ def with_pieces(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...
         if words[at : at + 2] not in _COUNTING:
             continue
         value = lexicon.mention(tokens, at + 2)
-        if value is None or singular(words[value.end - 1]) == words[value.end - 1]:
+        if value is None or not value.is_plural:
             continue
         verb = value.end
         while verb < len(tokens) - 1 and words[verb] in _BEING:
@@ -47,10 +48,8 @@ def _measures(value: Mention, done: str, lexicon: Lexicon) -> set[str]:
     for table in lexicon.catalog.tables.values():
         for name, measure in table.measures.items():
             names = [set(stems(text)) for text in (name, *measure.synonyms)]
-            counts = any(stem(done) in one and one & _PIECES for one in names) and measure.sql.upper().startswith(
-                "SUM("
-            )
-            if counts and tables <= _reached(table.name, lexicon):
+            counts = any(stem(done) in one and one & _PIECES for one in names)
+            if counts and is_sum(measure) and tables <= _reached(table.name, lexicon):
                 found.add(f"{table.name}.{name}")
     return found
 

@@ -337,8 +337,7 @@ def _owns(mention: Mention, noun: Noun, placed: Placed) -> bool:
 
 def is_participle(mention: Mention) -> bool:
     """Whether a mention says what was done: "paid", "closed"."""
-    word = mention.words[0] if mention.words else ""
-    return is_past_form(word)
+    return bool(mention.words) and is_past_form(mention.words[0])
 
 
 def counts(scope: ReachableTables, sense: Sense) -> bool:

@@ -1,18 +1,13 @@
 """As in "by fuel type" of `fuel`, and "queen breed" of a `breed` of queens: a word more around the name of a column."""
 
-from dataclasses import replace
-
 from streamhouse.planner.language.draft import Draft
 from streamhouse.planner.language.levels import ENDING, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon, Mention
 from streamhouse.planner.language.reader import PLAIN_ENGLISH
-from streamhouse.planner.language.scope import is_number
 from streamhouse.planner.language.tokens import Token, stems
 
 _KINDS = frozenset({"type", "types", "kind", "kinds", "sort", "sorts", "category", "categories"})
 _GROUPING = frozenset({"per", "by", "each", "every", "and", "which", "what"})
-_AVERAGE = frozenset({"average", "avg", "mean"})
-_MARKS = frozenset({",", "-", "–", ":"})
 
 
 def with_plain_columns(tokens: tuple[Token, ...], lexicon: Lexicon, draft: Draft) -> tuple[Token, ...]:
@@ -33,7 +28,8 @@ def _is_kind(tokens: tuple[Token, ...], mention: Mention, lexicon: Lexicon) -> b
     end = mention.end
     if end >= len(tokens) or tokens[end].word not in _KINDS or mention.of_kind("table", "measure", "value"):
         return False
-    if lexicon.mention(tokens, end) is not None and lexicon.mention(tokens, end).best >= WHOLE_NAME:  # type: ignore[union-attr]
+    behind = lexicon.mention(tokens, end)
+    if behind is not None and behind.best >= WHOLE_NAME:
         return False
     tables = lexicon.catalog.tables
     columns = [tables[one.table].column(one.column) for one in mention.senses if one.quality >= WHOLE_NAME]
@@ -56,25 +52,3 @@ def _is_thing_of_next(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> b
         word.stem in stems(f"{one.column.replace('_', ' ')} {tables[one.table].column(one.column).description}")
         for one in columns
     )
-
-
-def with_average_first(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
-    """The tokens with "average" before the number of "mites per hive, average"; a total has no such average."""
-    end = len(tokens)
-    while end and tokens[end - 1].kind == "symbol":
-        end -= 1
-    begin = end - 1 - (end > 1 and tokens[end - 2].word == "on")
-    first = lexicon.mention(tokens, 0)
-    if end < _LEAST or tokens[end - 1].word not in _AVERAGE or tokens[begin - 1].word not in _MARKS or first is None:
-        return tokens
-    if tokens[first.end].word not in {"per", "by"} or first.of_kind("table", "value"):
-        return tokens
-    tables = lexicon.catalog.tables
-    columns = [tables[one.table].column(one.column) for one in first.of_kind("column") if one.quality >= WHOLE_NAME]
-    if not columns or not all(map(is_number, columns)):
-        return tokens
-    average = replace(tokens[end - 1], text="average", word="average", stem="average")
-    return (average, *tokens[: begin - 1], *tokens[end:])
-
-
-_LEAST = 5

@@ -1,4 +1,4 @@
-"""What a wish says of now: rows of things that came to an end are left out, or it is asked whether they count."""
+"""What a wish says of now: what goes on has an empty time, and what came to an end is left out, or asked about."""
 
 import re
 
@@ -6,11 +6,12 @@ from streamhouse.planner.catalog import CatalogColumn
 from streamhouse.planner.language.bench import Bench
 from streamhouse.planner.language.draft import State
 from streamhouse.planner.language.empty_columns import may_be_empty, when_empty
-from streamhouse.planner.language.place import UnclearError
-from streamhouse.planner.language.scope import TIMES, spoken
+from streamhouse.planner.language.mentions import mentions_of
+from streamhouse.planner.language.place import NotPlacedError, UnclearError
+from streamhouse.planner.language.scope import TIMES, name_stems, spoken
 from streamhouse.planner.language.tokens import stem, stems
 from streamhouse.planner.language.words import NOW, STATES
-from streamhouse.planner.request import ColumnRef, Condition, During
+from streamhouse.planner.request import ColumnRef, Comparator, Condition, During, Filter
 
 _GOES_ON = re.compile(r"\b(while|still|as long as|until|current|active|not yet|so far|today)\b")
 
@@ -25,7 +26,7 @@ def leave_out_ended(bench: Bench) -> None:
     ends = _ends(bench)
     if not said or not ends or _is_bound(bench, ends):
         return
-    sure = [column for column in ends if is_empty_for_now(column)]
+    sure = [column for column in ends if _is_empty_for_now(column)]
     if len(sure) != 1 or bench.base.event_time is not None:
         names = [f"{bench.base.name}.{column.name}" for column in ends]
         choices = tuple(f"without {spoken(column.name)}" for column in ends)
@@ -36,20 +37,57 @@ def leave_out_ended(bench: Bench) -> None:
     bench.filters.append(Condition(left=ColumnRef(column=sure[0].name), operator="is null"))
 
 
+def filters_of_state(bench: Bench, clause: State) -> list[Filter]:
+    """The condition on the column, mostly a time, that is empty while something goes on: "open", "running".
+
+    Raises:
+        NotPlacedError: the base has no such column.
+        UnclearError: it has several.
+    """
+    stems_of_end = {stem(word) for word in STATES[clause.word]}
+    times = _later_times(bench)
+    named = [c for c in times if name_stems(c) & stems_of_end]
+    found = [c for c in times if stem(clause.word) in stems(when_empty(c))] or _ends_of_now(clause.word, times, named)
+    found = found or [
+        c for c in bench.base.columns if stem(clause.word) in stems(when_empty(c)) and not _asked(bench, c)
+    ]
+    if not found:
+        raise NotPlacedError(clause.phrase)
+    if len(found) > 1:
+        names = [f"{bench.base.name}.{column.name}" for column in found]
+        raise UnclearError(f"'{clause.phrase}': which of {' and '.join(names)} is empty then?", clause.phrase, names)
+    bench.places.note(clause.phrase, f"{bench.base.name}.{found[0].name} is {'not ' if clause.negated else ''}empty")
+    bench.places.assume(f"'{clause.phrase}' means that {bench.base.name}.{found[0].name} is empty")
+    operator: Comparator = "is not null" if clause.negated else "is null"
+    return [Condition(left=ColumnRef(column=found[0].name), operator=operator)]
+
+
+def _asked(bench: Bench, column: CatalogColumn) -> bool:
+    """Whether a wish wants a column, or a measure of it: where the column is empty it says nothing."""
+    measures = {name for name, one in bench.base.measures.items() if column.name in one.sql}
+    senses = (
+        sense for mention in mentions_of(bench.draft) for sense in mention.senses if sense.table == bench.base.name
+    )
+    return any(sense.column == column.name or sense.measure in measures for sense in senses)
+
+
 def _ends(bench: Bench) -> list[CatalogColumn]:
     """Times of the base that say since when something is over."""
     words = {stem(word) for word in STATES["current"]}
-    times = [one for one in bench.base.columns if one.type in TIMES and one.name != bench.base.event_time]
-    return [one for one in times if is_empty_for_now(one)
-            or {part for text in (one.name, *one.synonyms) for part in stems(text)} & words]  # fmt: skip
+    return [one for one in _later_times(bench) if _is_empty_for_now(one) or name_stems(one) & words]
 
 
-def is_empty_for_now(column: CatalogColumn) -> bool:
+def _later_times(bench: Bench) -> list[CatalogColumn]:
+    """The times of the base, but for the one at which each row came to be."""
+    return [one for one in bench.base.columns if one.type in TIMES and one.name != bench.base.event_time]
+
+
+def _is_empty_for_now(column: CatalogColumn) -> bool:
     """Whether the description of a time says that it is empty for what goes on."""
     return _GOES_ON.search(when_empty(column)) is not None
 
 
-def ends_of_now(word: str, times: list[CatalogColumn], named: list[CatalogColumn]) -> list[CatalogColumn]:
+def _ends_of_now(word: str, times: list[CatalogColumn], named: list[CatalogColumn]) -> list[CatalogColumn]:
     """The times that may be empty for what goes on: those that are called its end, or whose description says so.
 
     Args:
@@ -59,7 +97,7 @@ def ends_of_now(word: str, times: list[CatalogColumn], named: list[CatalogColumn
     """
     if word not in {"current", "active"}:
         return named
-    ongoing = [one for one in times if is_empty_for_now(one)]
+    ongoing = [one for one in times if _is_empty_for_now(one)]
     if len(ongoing) == 1 and all(one in ongoing or (one.description and not may_be_empty(one)) for one in named):
         return ongoing
     return named or ongoing

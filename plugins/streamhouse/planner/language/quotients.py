@@ -86,7 +86,7 @@ def _refuse_joined(draft: Draft, below: Noun, figure: Figure) -> None:
     Raises:
         UnclearError: "and" joins it to a group: "orders per shop and turnover".
     """
-    begin = min(mention.start for mention in (below.head, *below.around))
+    begin = below.start
     while begin and draft.words[begin - 1] in DETERMINERS:
         begin -= 1
     if begin and draft.words[begin - 1] in {"and", ",", "&"}:

@@ -48,12 +48,8 @@ def _said(token: Token, lexicon: Lexicon) -> tuple[CatalogTable, str, str] | Non
     [(name, column_name)] = places
     table = lexicon.catalog.tables[name]
     column = table.column(column_name)
-    done = [part for part in column.name.split("_") if stem(part) == token.stem and _is_participle(part)]
+    done = [part for part in column.name.split("_") if stem(part) == token.stem and is_past_form(part)]
     return (table, done[0], column.name) if len(done) == 1 and _tells(column, table) else None
-
-
-def _is_participle(word: str) -> bool:
-    return is_past_form(word)
 
 
 def _tells(column: CatalogColumn, table: CatalogTable) -> bool:

@@ -19,6 +19,7 @@ from streamhouse.planner.language.words import (
     COMPARATIVES,
     COMPOUND_HEADS,
     DIRECTIONS,
+    DOING,
     FILLERS,
     GRAINS,
     LIGHT_VERBS,
@@ -425,15 +426,14 @@ class Reader:
         word = found.words[0]
         if word.endswith("ed") and found.best < NAME_OR_DEED and not found.of_kind("value"):
             return True
-        question_verbs = {token.word for token in self.tokens[: found.start]} & {"did", "do", "does"}
+        question_verbs = {token.word for token in self.tokens[: found.start]} & DOING
         known = stem(word) in VERB_NOUNS or (found.best < NEARLY_NAME and not found.of_kind("value"))
         return bool(question_verbs) and known and singular(word) == word and found.best < NAME_OR_DEED
 
     def is_yes_or_no(self, mention: Mention) -> bool:
         """Whether a mention can only be said of rows: "overdue" behind "loans", where that is a column of its own."""
-        tables = self.lexicon.catalog.tables
-        columns = [tables[sense.table].column(sense.column) for sense in mention.of_kind("column")]
-        return bool(columns) and not mention.of_kind("table", "measure") and all(c.type == "boolean" for c in columns)
+        columns = mention.of_kind("column")
+        return bool(columns) and not mention.of_kind("table", "measure") and all(map(self.lexicon.is_flag, columns))
 
     def _points(self, mention: Mention) -> bool:
         """Whether a mention names a key, and so a thing."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 from streamhouse.planner.language.empty_columns import when_empty
 from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon, Sense
-from streamhouse.planner.language.scope import TIMES
+from streamhouse.planner.language.scope import TIMES, name_stems
 from streamhouse.planner.language.tokens import Token, singular, stem, stems
 from streamhouse.planner.language.words import GRAINS, STATES
 
@@ -39,7 +39,7 @@ def _end(senses: tuple[Sense, ...], lexicon: Lexicon) -> bool:
         return False
     ends = {stem(word) for word in STATES["running"]}
     for column in lexicon.catalog.tables[tables.pop()].columns:
-        named = {part for text in (column.name, *column.synonyms) for part in stems(text)}
+        named = name_stems(column)
         if (
             column.type in TIMES
             and when_empty(column)

@@ -36,8 +36,7 @@ def _is_known(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> bool:
 def _is_flag_of_one(word: str, lexicon: Lexicon) -> bool:
     """Whether a word names one column of yes or no, and nothing else."""
     senses = [sense for sense in lexicon.meanings((stem(word),)) if sense.quality >= LAST_WORD]
-    tables = lexicon.catalog.tables
-    flags = {(s.table, s.column) for s in senses if s.column and tables[s.table].column(s.column).type == "boolean"}
+    flags = {(sense.table, sense.column) for sense in senses if lexicon.is_flag(sense)}
     others = [s for s in senses if (s.table, s.column) not in flags]
     return bool(flags) and not others
 

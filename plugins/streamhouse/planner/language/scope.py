@@ -7,26 +7,31 @@ from dataclasses import dataclass
 from streamhouse.planner.catalog import CatalogColumn, CatalogTable, ForeignKey
 from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.origins import root_of
-from streamhouse.planner.language.tokens import singular
+from streamhouse.planner.language.tokens import singular, stems
 from streamhouse.planner.language.units import is_unit_ending
 from streamhouse.planner.language.words import ROLE_WORDS, TIME_ENDINGS
 from streamhouse.planner.request import ColumnRef, Join
 
 _DEEPEST = 3
 TIMES = frozenset({"timestamp", "date", "timestamp_ntz"})
-_WHOLE = frozenset({"tinyint", "smallint", "int", "bigint"})
+_WHOLE_NUMBERS = frozenset({"tinyint", "smallint", "int", "bigint"})
 
 
 def is_number(column: CatalogColumn) -> bool:
     """Whether a column has numbers."""
-    return column.type in _WHOLE or column.type in {"float", "double"} or column.type.startswith("decimal")
+    return is_whole_number(column) or column.type in {"float", "double"} or column.type.startswith("decimal")
+
+
+def is_whole_number(column: CatalogColumn) -> bool:
+    """Whether a column has numbers without a fraction."""
+    return column.type in _WHOLE_NUMBERS
 
 
 def is_year(column: CatalogColumn) -> bool:
     """Whether a column has years as whole numbers, by its name, a synonym or its description."""
     called = any(_YEAR.fullmatch(text) for text in column.synonyms) and not column.unit
     described = "year of" in column.description.lower() or _YEAR_FIRST.match(column.description) is not None
-    return column.type in _WHOLE and ("year" in column.name or described or called)
+    return is_whole_number(column) and ("year" in column.name or described or called)
 
 
 _YEAR_FIRST = re.compile(r"(?:the )?year (?:in|when|that|since)\b", re.IGNORECASE)
@@ -154,8 +159,13 @@ def is_quantity(column: CatalogColumn) -> bool:
         return False
     parts = column.name.split("_")
     plural = any(singular(part) != part for part in parts)
-    fine = column.type not in _WHOLE
+    fine = not is_whole_number(column)
     return bool(column.unit or plural or fine or is_unit_ending(parts[-1]) or _COUNTED.search(column.description))
+
+
+def name_stems(column: CatalogColumn) -> set[str]:
+    """The stems of the words in a column's name and synonyms."""
+    return {part for text in (column.name, *column.synonyms) for part in stems(text)}
 
 
 def spoken(column: str) -> str:

@@ -110,7 +110,7 @@ def _table_senses(table: CatalogTable) -> Iterator[Entry]:
     for synonym in table.synonyms:
         yield synonym, sense
         done, _, thing = synonym.partition(" ")
-        if thing and " " not in thing and _is_participle([done]):
+        if thing and " " not in thing and is_past_form(done):
             yield f"{thing} {done}", less(sense, 0.97)  # "coupons redeemed" are redeemed coupons
     parts = [part for part in short.split("_") if part not in _DECORATION]
     if parts:

@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 from streamhouse.planner.language.levels import WHOLE_NAME
-from streamhouse.planner.language.lexicon import Lexicon
-from streamhouse.planner.language.tokens import Token
+from streamhouse.planner.language.lexicon import Lexicon, Mention
+from streamhouse.planner.language.named_sums import is_sum
+from streamhouse.planner.language.tokens import Token, place_behind
 
 _SHARES = frozenset({"share", "percentage", "proportion", "fraction", "part"})
 _ARTICLES = frozenset({"the", "our", "all", "total", "overall"})
@@ -15,7 +16,7 @@ def with_shares_of_sums(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[To
     for at in range(len(tokens) - 4):
         if tokens[at].word not in _SHARES or tokens[at + 1].word != "of":
             continue
-        begin = _behind_articles(tokens, at + 2)
+        begin = place_behind(_ARTICLES, tokens, at + 2)
         value = lexicon.mention(tokens, begin)
         if value is None or value.senses[0].kind != "value" or value.best < WHOLE_NAME:
             continue
@@ -24,9 +25,9 @@ def with_shares_of_sums(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[To
         end = rows.end if rows is not None and rows.of_kind("table", "measure") else value.end
         if end >= len(tokens) or tokens[end].word not in {"in", "of"}:
             continue
-        first = _behind_articles(tokens, end + 1)
+        first = place_behind(_ARTICLES, tokens, end + 1)
         whole = lexicon.mention(tokens, first) if first < len(tokens) else None
-        if whole is None or not _is_sum(whole.start, tokens, lexicon):
+        if whole is None or not _is_sum(whole, lexicon):
             continue
         link = replace(tokens[end], text="for", word="for", stem="for")
         part = (*tokens[: at + 2], *tokens[first : whole.end], link)
@@ -34,17 +35,10 @@ def with_shares_of_sums(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[To
     return tokens
 
 
-def _behind_articles(tokens: tuple[Token, ...], at: int) -> int:
-    while at < len(tokens) and tokens[at].word in _ARTICLES:
-        at += 1
-    return at
-
-
-def _is_sum(at: int, tokens: tuple[Token, ...], lexicon: Lexicon) -> bool:
-    """Whether a name is that of a sum with a unit, and of no rows."""
-    found = lexicon.mention(tokens, at)
-    tables = lexicon.catalog.tables
-    names = [one for one in found.of_kind("measure") if one.quality >= WHOLE_NAME] if found is not None else []
-    if found is None or not names or any(one.quality >= WHOLE_NAME for one in found.of_kind("table", "value")):
+def _is_sum(named: Mention, lexicon: Lexicon) -> bool:
+    """Whether a name is that of a sum, and neither of rows nor of a value."""
+    measures = [one for one in named.of_kind("measure") if one.quality >= WHOLE_NAME]
+    if not measures or named.best_of("table", "value") >= WHOLE_NAME:
         return False
-    return all(tables[one.table].measures[one.measure].sql.upper().lstrip().startswith("SUM") for one in names)
+    tables = lexicon.catalog.tables
+    return all(is_sum(tables[one.table].measures[one.measure]) for one in measures)

@@ -3,7 +3,7 @@
 from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Mention
-from streamhouse.planner.language.tokens import singular
+from streamhouse.planner.language.tokens import place_before, singular
 from streamhouse.planner.language.words import ARTICLES, is_past_form
 from streamhouse.planner.request import ColumnRef, Condition, Cut, Question
 
@@ -44,9 +44,7 @@ def rows_in_sum(wish: AnsweredWish) -> Question | None:
     bound = {one.left.column for one in wheres if isinstance(one, Condition) and isinstance(one.left, ColumnRef)
              and one.operator in {">", "is not null"} and one.values in {(), (0,)}}  # fmt: skip
     for mention in wish.mentions if bound else ():
-        at = mention.start
-        while at and wish.tokens[at - 1].word in ARTICLES:
-            at -= 1
+        at = place_before(ARTICLES, wish.tokens, mention.start)
         if wish.word(at - 1) == "in" and any(one.column in bound for one in mention.of_kind("column")):
             text = f"'in {mention.text}': only rows that have one, or a share of their total?"
             return Question(text=text, phrase=f"in {mention.text}", choices=(f"with a {singular(mention.text)} > 0",))
@@ -55,13 +53,10 @@ def rows_in_sum(wish: AnsweredWish) -> Question | None:
 
 def _behind_deed(wish: AnsweredWish, mention: Mention) -> bool:
     """Whether a mention is a value behind what was done: "passed in | factories"."""
-    at = mention.start
-    while at and wish.tokens[at - 1].word in ARTICLES:
-        at -= 1
+    at = place_before(ARTICLES, wish.tokens, mention.start)
     if not mention.of_kind("value") or at < 2 or wish.tokens[at - 1].word not in _PLACES:
         return False
-    done = wish.tokens[at - 2].word
-    return is_past_form(done)
+    return is_past_form(wish.tokens[at - 2].word)
 
 
 def share_of_part(wish: AnsweredWish) -> Question | None:

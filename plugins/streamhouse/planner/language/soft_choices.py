@@ -89,8 +89,8 @@ def done_by_people(wish: AnsweredWish) -> Question | None:
     for mention in wish.mentions:
         before = wish.word(mention.start - 1)
         word = mention.words[-1] if mention.words else ""
-        plural = singular(word) != word and names_people(word)
-        if before == "by" and plural and keys & mention.tables(WHOLE_NAME) and "per" in words[mention.end :]:
+        people = mention.is_plural and names_people(word)
+        if before == "by" and people and keys & mention.tables(WHOLE_NAME) and "per" in words[mention.end :]:
             text = f"'by {mention.text}': only what they did, or a group for each of them?"
             return Question(text=text, phrase=f"by {mention.text}", choices=(f"per {singular(mention.text)}",))
     return None

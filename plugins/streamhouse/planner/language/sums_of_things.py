@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from streamhouse.planner.language.draft import Draft
 from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon
+from streamhouse.planner.language.named_sums import is_sum
 from streamhouse.planner.language.numbers import read_quantity
 from streamhouse.planner.language.periods import read_period
 from streamhouse.planner.language.tokens import Token, stems
@@ -112,7 +113,7 @@ def _sum_of(bound: _Bound, lexicon: Lexicon) -> str:
             (table, name)
             for table in sorted(rows)
             for name, one in tables[table].measures.items()
-            if _same(unit_of(one.unit or ""), bound.unit) and one.sql.upper().startswith("SUM(")
+            if _same(unit_of(one.unit or ""), bound.unit) and is_sum(one)
         ]
     )
     if bound.verb is not None and sums:

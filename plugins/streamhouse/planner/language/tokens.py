@@ -1,6 +1,7 @@
 """Tokens of a wish: words, numbers, dates, quoted values, names of tables and symbols, each with its place."""
 
 import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -110,6 +111,20 @@ class Token:
     glued: bool = False
     possessive: bool = False
     joined: bool = False
+
+
+def place_behind(words: Collection[str], tokens: Sequence[Token], at: int) -> int:
+    """The place of the first token from `at` on that is none of some words; the end where each is one."""
+    while at < len(tokens) and tokens[at].word in words:
+        at += 1
+    return at
+
+
+def place_before(words: Collection[str], tokens: Sequence[Token], at: int) -> int:
+    """The place where the tokens right before `at` begin that are all of some words; `at` where there are none."""
+    while at and tokens[at - 1].word in words:
+        at -= 1
+    return at
 
 
 @lru_cache(maxsize=65536)

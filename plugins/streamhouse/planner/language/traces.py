@@ -17,6 +17,7 @@ from streamhouse.planner.language.units import unit_of
 from streamhouse.planner.language.words import (
     ADVERB_GRAINS,
     ARTICLES,
+    DOING,
     GRAINS,
     LIGHT_STEMS,
     MONTHS,
@@ -118,7 +119,7 @@ def _is_deed(word: str, answer: RequestParts) -> bool:
 def _is_doer(words: list[str], at: int, answer: RequestParts) -> bool:
     """As in "how much did visitors pay": who did what is added up, where each row has one."""
     before = next((word for word in reversed(words[:at]) if word not in {"the", "our", "all"}), "")
-    if before not in {"did", "do", "does"} or not answer.functions:
+    if before not in DOING or not answer.functions:
         return False
     tables = answer.used.lexicon.catalog.tables
     things = {

@@ -229,8 +229,7 @@ def across_things(wish: AnsweredWish) -> Question | None:
         near = [one for figure in wish.draft.figures for one in figure.near]
         groups = [one for one in (*wish.draft.groups, *near) if isinstance(one, Noun)]
         first = next((one for one in groups if one.start <= at + 2), None)
-        words = first.head.words if first is not None and first.head.of_kind("table") else ()
-        if first is not None and words and singular(words[-1]) != words[-1]:
+        if first is not None and first.head.of_kind("table") and first.head.is_plural:
             text = f"'across {first.text}': a row for each of them, or all of them together?"
             return Question(
                 text=text, phrase=f"across {first.text}", choices=(f"per {singular(first.text)}", "in total")

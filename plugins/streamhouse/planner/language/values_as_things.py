@@ -8,7 +8,7 @@ from streamhouse.planner.language.numbers import read_number
 from streamhouse.planner.language.origins import root_of
 from streamhouse.planner.language.place import is_participle
 from streamhouse.planner.language.scope import TIMES
-from streamhouse.planner.language.tokens import Token, singular, stem
+from streamhouse.planner.language.tokens import Token, stem
 from streamhouse.planner.language.words import SUPERLATIVES
 
 _OF_COUNTS = frozenset({"most", "least", "fewest", "top", "bottom", "best", "worst"})
@@ -52,11 +52,10 @@ def _ranks(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> bool:
 
 def _did(tokens: tuple[Token, ...], value: Mention, lexicon: Lexicon) -> bool:
     """Whether a wish begins with several things, and says next what they did, or was done: "dogs born in 2020"."""
-    word, end = tokens[value.end - 1].word, value.end
-    first = value.start
+    first, end = value.start, value.end
     while first and _is_value(lexicon.mention(tokens, first - 1, 1)):
         first -= 1  # "female dogs"
-    if singular(word) == word or any(token.word not in _OPENING for token in tokens[:first]):
+    if not value.is_plural or any(token.word not in _OPENING for token in tokens[:first]):
         return False
     linked = end < len(tokens) and tokens[end].word in {"that", "who", "which"}
     done = lexicon.mention(tokens, end + linked, 1) if end + linked < len(tokens) else None
@@ -69,14 +68,13 @@ def _is_flagged(tokens: tuple[Token, ...], value: Mention, lexicon: Lexicon) -> 
     """Whether a wish begins with things that are so, for each of something: "insured dogs per town"."""
     before = lexicon.mention(tokens, value.start - 1, 1) if value.start else None
     following = tokens[value.end].word if value.end < len(tokens) else ""
-    word = tokens[value.end - 1].word
-    if before is None or following not in {"per", "by"} or singular(word) == word:
+    if before is None or following not in {"per", "by"} or not value.is_plural:
         return False
     if any(token.word not in _OPENING for token in tokens[: value.start - 1]):
         return False
-    tables, own = lexicon.catalog.tables, {sense.table for sense in value.of_kind("value")}
-    flags = [one for one in before.senses if one.column and one.table in own and one.quality >= WHOLE_NAME]
-    return bool(flags) and all(tables[one.table].column(one.column).type == "boolean" for one in flags)
+    own = {sense.table for sense in value.of_kind("value")}
+    said = [one for one in before.senses if one.column and one.table in own and one.quality >= WHOLE_NAME]
+    return bool(said) and all(map(lexicon.is_flag, said))
 
 
 def _is_value(found: Mention | None) -> bool:

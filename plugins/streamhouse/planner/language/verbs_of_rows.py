@@ -6,7 +6,7 @@ from streamhouse.planner.language.levels import ANY_FORM, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon, Mention
 from streamhouse.planner.language.named_sums import sums_of_money
 from streamhouse.planner.language.tokens import Token, stem
-from streamhouse.planner.language.words import VERB_NOUNS, is_past_form
+from streamhouse.planner.language.words import DOING, VERB_NOUNS, is_past_form
 
 _BEING = frozenset({"was", "were", "is", "are", "has", "have", "did", "do", "does", "been"})
 _PRONOUNS = frozenset({"we", "they", "you"})
@@ -87,7 +87,7 @@ def _did_we(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
         if words[at] != "did" or words[at + 1] not in _PRONOUNS or words[0] != "how":
             continue
         verb = tokens[at + 2]
-        forms = [one for one, root in lexicon.vocabulary.items() if root == verb.stem and _is_participle(one)]
+        forms = [one for one, root in lexicon.vocabulary.items() if root == verb.stem and is_past_form(one)]
         if len(forms) == 1 and verb.word not in forms:
             done = replace(verb, text=forms[0], word=forms[0])
             return (*tokens[:at], *_said(tokens[at], "were"), done, *tokens[at + 3 :])
@@ -113,15 +113,15 @@ def _in_share(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
 
 def _rows_of(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> str:
     """The one table whose rows a participle names by their time or a form of their name; empty: none, or several."""
-    found = lexicon.mention(tokens, at, 1) if _is_participle(tokens[at].word) else None
+    found = lexicon.mention(tokens, at, 1) if is_past_form(tokens[at].word) else None
     return _one(found, lexicon) if found is not None else ""
 
 
 def _rows_of_verb(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> str:
     """The one table whose rows are called by the noun of a verb: visits of "visit", diagnoses of "diagnosed"."""
     verb = tokens[at]
-    asked = {token.word for token in tokens[:at]} & {"did", "do", "does"}
-    if not asked and not _is_participle(verb.word):
+    asked = {token.word for token in tokens[:at]} & DOING
+    if not asked and not is_past_form(verb.word):
         return ""
     nouns = [(verb.stem,), *((stem(noun),) for noun in VERB_NOUNS.get(verb.stem, ()))]
     found = {s.table for noun in nouns for s in lexicon.meanings(noun) if s.kind == "table" and s.quality >= WHOLE_NAME}
@@ -135,10 +135,6 @@ def _one(found: Mention, lexicon: Lexicon) -> str:
         return ""
     rows = {s.table for s in (*times, *(one for one in found.of_kind("table") if one.quality >= ANY_FORM))}
     return rows.pop() if len(rows) == 1 else ""
-
-
-def _is_participle(word: str) -> bool:
-    return is_past_form(word)
 
 
 def _said(old: Token, text: str) -> tuple[Token, ...]:

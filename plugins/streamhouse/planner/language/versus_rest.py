@@ -91,9 +91,8 @@ def _ends(tokens: tuple[Token, ...], at: int) -> bool:
 
 def flag_of(mention: Mention, lexicon: Lexicon) -> str:
     """The full name of the column of yes or no that a phrase says; empty: it says something else, too."""
-    tables = lexicon.catalog.tables
     senses = [sense for sense in mention.senses if sense.quality >= NEARLY_NAME]
-    flags = [s for s in senses if s.column and tables[s.table].column(s.column).type == "boolean"]
+    flags = [sense for sense in senses if lexicon.is_flag(sense)]
     roots = {root_of(lexicon, s.table, s.column) for s in flags}
     if len(flags) != len(senses) or len(roots) != 1:
         return ""

@@ -5,7 +5,7 @@ from dataclasses import replace
 from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon, Mention
 from streamhouse.planner.language.reader import DETERMINERS
-from streamhouse.planner.language.tokens import Token, stem
+from streamhouse.planner.language.tokens import Token, place_behind, stem
 
 _WITHOUT = frozenset({"without", "excluding", "except", "ignoring"})
 
@@ -15,9 +15,7 @@ def with_values_left_out(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[T
     for at in range(1, len(tokens) - 1):
         if tokens[at].word not in _WITHOUT or _of_things(tokens, at, lexicon):
             continue
-        begin = at + 1
-        while begin < len(tokens) and tokens[begin].word in DETERMINERS:
-            begin += 1
+        begin = place_behind(DETERMINERS, tokens, at + 1)
         value = lexicon.mention(tokens, begin) if begin < len(tokens) else None
         if value is None:
             continue
@@ -58,9 +56,7 @@ def _flags(mention: Mention, lexicon: Lexicon) -> set[str]:
     """The tables that have a column of yes or no that "rush orders" names, as a whole."""
     if mention.end - mention.start < len(("rush", "orders")):
         return set()
-    tables = lexicon.catalog.tables
-    senses = (one for one in mention.of_kind("column") if one.quality >= WHOLE_NAME)
-    return {one.table for one in senses if tables[one.table].column(one.column).type == "boolean"}
+    return {one.table for one in mention.of_kind("column") if one.quality >= WHOLE_NAME and lexicon.is_flag(one)}
 
 
 def _counted(tokens: tuple[Token, ...], lexicon: Lexicon) -> set[str]:

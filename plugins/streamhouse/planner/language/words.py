@@ -132,6 +132,9 @@ COMPARISONS: Final[dict[tuple[str, ...], str]] = {
 ARTICLES: Final = frozenset({"a", "an", "the", "our", "their", "its"})
 """Words before a noun that do not change which rows it means."""
 
+DOING: Final = frozenset({"did", "do", "does"})
+"""Words that ask what was or is done: "how many tickets did we sell"."""
+
 ARTICLES_OF_ALL: Final = ARTICLES | {"all", "both", "any"}
 """Words before things, or what is shown of them, where no part of them is meant."""
 

@@ -135,7 +135,7 @@ class Checksums:
                 self.prove_snapshot(int(number))
 
     def prove_schemas(self) -> None:
-        """Compare all schemas that are recorded. Where the whole folder is gone, none is: the table is lost.
+        """Compare all schemas that are recorded. Where the folder of the table is gone, none is, and the table is lost.
 
         Raises:
             StoreError: as `prove_snapshot`.

@@ -5,7 +5,7 @@ import { go } from "./route.js";
 
 function Dialog({ label, onClose, children }) {
   const dialog = useRef(null);
-  useLayoutEffect(() => { // who navigates, also by Back, wants to see the page; before the dialog is seen
+  useLayoutEffect(() => { // before the dialog is seen; who navigates, also by Back, wants to see the page
     addEventListener("hashchange", onClose);
     return () => removeEventListener("hashchange", onClose);
   }, []);
