@@ -53,8 +53,8 @@ def readers_of(
         connection: Its name.
         flows: Those that have a file; None: nobody knows, so each one counts.
         alive: See `state.flow_state.see`.
-        unreadable: Gets flow → error of each that may read more, as its plan, or what was asked of it, cannot be read;
-            None: the first such error is raised.
+        unreadable: Gets flow, in words also with its environment → error of each that may read more, as its plan, or
+            what was asked of it, cannot be read; None: the first such error is raised.
 
     Raises:
         StateConflictError: a plan, or what was asked of a flow, cannot be read.
@@ -94,7 +94,7 @@ def _changes(state: StateStore, flows: Collection[str], unreadable: Unreadable |
             if unreadable is None:
                 raise
             unreadable[flow] = error
-    found += state.environments()
+    found += state.environments(unreadable)
     return list({one.id: one for one in found if one is not None and one.versions}.values())
 
 
