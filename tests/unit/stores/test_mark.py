@@ -24,7 +24,7 @@ def test_a_mark_says_of_which_epochs_its_rows_are() -> None:
 def test_a_mark_says_when_epochs_of_its_rows_were() -> None:
     mark = Mark(3, Tier.HOT, {"0": 7}, {"f/main": 9}, {"f/main": {8: 1_700, 5: 1_400}, "f/slow": {2: 1_500}})
     assert Mark.from_properties(mark.properties()) == mark
-    assert (mark.newest_epoch("f/main"), mark.newest_epoch("f/slow"), mark.newest_epoch("g/main")) == (9, 2, 0)
+    assert (mark.newest_epoch("f/main"), mark.newest_epoch("f/slow"), mark.newest_epoch("g/main")) == (9, 2, None)
     before = {name: text for name, text in mark.properties().items() if name != TIMES}
     assert Mark.from_properties(before) == Mark(3, Tier.HOT, {"0": 7}, {"f/main": 9}), "a mark of an older version"
 
