@@ -138,6 +138,8 @@ def other_history(ledger: Ledger, mark: Mark | None) -> str | None:
     for writer, times in sorted(mark.times.items()) if mark is not None else ():
         known = ledger.recorded_times(writer, times)
         for epoch in sorted(times.keys() & known.keys(), reverse=True):
+            if known[epoch] is None:
+                return f"has rows of epoch {epoch} of {writer}, and the state store knows that there was none"
             if known[epoch] != times[epoch]:
                 return f"has rows of another epoch {epoch} of {writer} than the one that the state store knows"
     return None

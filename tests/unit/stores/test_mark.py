@@ -62,6 +62,12 @@ def test_a_copy_is_of_another_history_where_an_epoch_of_one_number_was_at_anothe
     assert other_history(Epochs(recorded), mark) == text
 
 
+def test_a_copy_is_of_another_history_where_it_names_an_epoch_that_never_was() -> None:
+    mark = Mark(3, Tier.HOT, {"0": 7}, {"f/main": 9}, {"f/main": {8: 80, 5: 50}})
+    text = "has rows of epoch 8 of f/main, and the state store knows that there was none"
+    assert other_history(Epochs({5: 50, 8: None}), mark) == text
+
+
 def test_what_says_nothing_of_times_is_of_no_other_history() -> None:
     for mark in (None, Mark(3, Tier.HOT, {"0": 7}, {"f/main": 9})):
         assert other_history(Epochs({9: 90}), mark) is None
