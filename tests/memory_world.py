@@ -12,7 +12,7 @@ from streamhouse.compiler.check import Readable
 from streamhouse.compiler.step import plan_step
 from streamhouse.engine.delta import Delta
 from streamhouse.engine.delta_step import run_delta
-from streamhouse.engine.epoch import _EpochStates
+from streamhouse.engine.epoch_states import EpochStates
 from streamhouse.engine.frames import Frames
 from streamhouse.engine.needs import needs_of
 from streamhouse.engine.segment_states import SegmentStates
@@ -208,7 +208,7 @@ class World:
         changed = {name: delta for name, delta in deltas.items() if delta is not None and not delta.is_empty()}
         if not changed:
             return None
-        given = StepInputs(self.needs, changed, _EpochStates(self.held, futures), _AT_MS)
+        given = StepInputs(self.needs, changed, EpochStates(self.held, futures), _AT_MS)
         run = run_delta if self.how.step.strategy is Strategy.DELTA else run_step
         return run(self.how.step, given, self.frames)
 

@@ -52,8 +52,8 @@ def readers_of(
         connection: Its name.
         flows: Those that have a file; None: it is not known which, so each one counts.
         alive: See `state.flow_state.see`.
-        unreadable: Gets flow → error of each that may read more, as its plan, or what was asked of it, cannot be read;
-            None: the first such error is raised.
+        unreadable: Gets flow, in words also with its environment → error of each that may read more, as its plan, or
+            what was asked of it, cannot be read; None: the first such error is raised.
 
     Raises:
         StateConflictError: a plan, or what was asked of a flow, cannot be read.
@@ -89,7 +89,7 @@ def _changes(state: StateStore, flows: Collection[str], unreadable: Unreadable |
     for flow in flows:
         with noting(unreadable, flow):
             found.append(state.open_change(flow))
-    found += state.environments()
+    found += state.environments(unreadable)
     return list({one.id: one for one in found if one is not None and one.versions}.values())
 
 

@@ -7,8 +7,9 @@ from streamhouse.change.building import last_epochs, now_ms, reached
 from streamhouse.change.half_done import HalfDone
 from streamhouse.compiler.diff import replaced
 from streamhouse.engine.carried_positions import moved, parted
+from streamhouse.engine.epoch_numbers import newest_number
 from streamhouse.errors import ChangeFailedError
-from streamhouse.model.plan import FlowPlan
+from streamhouse.model.plan import FlowPlan, PlannedStep
 from streamhouse.model.types import Position
 from streamhouse.model.version import stored_name
 from streamhouse.runtime.open import Open
@@ -48,6 +49,7 @@ def switch_between(
 
     Raises:
         ChangeFailedError: something is read for the first time, and not everywhere as far.
+        StoreError: a store does not answer, or a table that a segment takes over cannot be read.
     """
     state = open_.state
     at = reached(state, change)
@@ -56,7 +58,10 @@ def switch_between(
     at |= _first_read(change, wanted, at, built)
     last = last_epochs(state, old) | last_epochs(state, wanted)
     fresh = [stored_name(name, state.versions(change.flow).get(name, 1)) for name in replaced(old, wanted)]
-    records = moved(old, wanted, at, _grown(open_, old, wanted, last), now_ms(), fresh=fresh) if last else []
+    records: list[EpochRecord] = []
+    if last:
+        grown, newest = _grown(open_, old, wanted, last), _newest(open_, old, wanted)
+        records = moved(old, wanted, at, grown, now_ms(), fresh=fresh, newest=newest)
     text = f"{len(change.versions)} tables were rebuilt" if change.versions else "at rest"
     return Switch(at, text, records)
 
@@ -92,6 +97,28 @@ def _grown(open_: Open, old: FlowPlan, wanted: FlowPlan, last: Mapping[str, Epoc
         name: replace(record, ends=record.ends | {t: end for t, end in ends.items() if t in record.ends})
         for name, record in last.items()
     }
+
+
+def _newest(open_: Open, old: FlowPlan, wanted: FlowPlan) -> dict[str, int]:
+    """Segment of `wanted` → the highest number of its epochs that is in use, of segments that write further tables.
+
+    Only these tables are looked at: at its start the run compared the others with the state store.
+    """
+    before = {segment.name: segment.tables.keys() for segment in old.segments}
+    found: dict[str, int] = {}
+    for segment in wanted.segments:
+        further = segment.tables.keys() - before.get(segment.name, frozenset())
+        steps = tuple(step for step in segment.steps if _written(step) & further)
+        if steps:
+            part = segment.model_copy(update={"steps": steps})
+            number = newest_number(wanted, part, open_.stores, open_.state.newest_known)
+            found |= {segment.name: number} if number is not None else {}
+    return found
+
+
+def _written(step: PlannedStep) -> set[str]:
+    """The tables that a step writes, by the names that stores hold."""
+    return {table.name for table in (step.writes, step.quarantine) if table is not None}
 
 
 def _first_read(

@@ -1,6 +1,7 @@
 """Where a flow goes on when its plan is another: positions taken over from the segments it had. Pure."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from types import MappingProxyType
 
 from streamhouse.engine.vector import cap
 from streamhouse.ingest.tables.places import further
@@ -9,6 +10,8 @@ from streamhouse.model.table import Table
 from streamhouse.model.types import Position
 from streamhouse.model.version import table_name
 from streamhouse.state.records import EpochRecord
+
+_NONE: Mapping[str, int] = MappingProxyType({})
 
 
 def positions(plan: FlowPlan, last: Mapping[str, EpochRecord], *, of: Collection[str] = ()) -> dict[str, Position]:
@@ -115,6 +118,7 @@ def moved(
     now_ms: int,
     *,
     fresh: Collection[str] = (),
+    newest: Mapping[str, int] = _NONE,
 ) -> list[EpochRecord]:
     """For each segment of a plan an epoch that wrote nothing, by which it goes on from given positions.
 
@@ -129,6 +133,8 @@ def moved(
         now_ms: The time.
         fresh: Sources and tables that are others now, so that no position in them is worth anything; but for those
             in `at` they are read from their beginning.
+        newest: Segment of `new` → the highest number of an epoch that anything has of it, where that is known to be
+            more than `last` says.
     """
     at_ms = max((record.at_ms for record in last.values()), default=now_ms)
     was = _segments(old)
@@ -154,8 +160,7 @@ def moved(
             EpochRecord(
                 flow=new.flow,
                 segment=segment.name,
-                # Spark may have planned the next one: its log must not be taken for that of this epoch.
-                epoch=before.epoch + 2 if before is not None else 0,
+                epoch=_number(before, newest.get(segment.name)),
                 at_ms=at_ms,
                 started_ms=now_ms,
                 finished_ms=now_ms,
@@ -167,6 +172,14 @@ def moved(
             )
         )
     return records
+
+
+def _number(before: EpochRecord | None, newest: int | None) -> int:
+    """The number of an epoch that comes after those which there are of a segment."""
+    found = [before.epoch] if before is not None else []
+    found += [newest] if newest is not None else []
+    # Spark may have planned the next one: its log must not be taken for that of this epoch.
+    return max(found) + 2 if found else 0
 
 
 def _segments(plan: FlowPlan) -> dict[str, str]:

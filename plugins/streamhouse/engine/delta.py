@@ -77,11 +77,6 @@ class Delta:
                 self._keyed = replace(changes, upserts=self._extend(changes.upserts), before=before)
             return self._keyed
 
-    def release(self) -> None:
-        """Let Spark forget rows that it kept for several readers."""
-        if self.spread and self._frame is not None:
-            self._frame.unpersist()
-
     def frame(self) -> "DataFrame":
         """The rows that were added or replaced."""
         if self._frame is None:

@@ -9,22 +9,20 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
 from streamhouse.engine.adapt import losses
 from streamhouse.engine.dead_letters import check_limit, is_dead_letters, letters_after
 from streamhouse.engine.delta import Delta, count
 from streamhouse.engine.delta_step import run_delta
+from streamhouse.engine.epoch_states import EpochStates
 from streamhouse.engine.frames import Frames, may_reorder
-from streamhouse.engine.groups import Groups
 from streamhouse.engine.inputs import AdaptedInput, EpochInput
 from streamhouse.engine.lease import LeaseGuard
 from streamhouse.engine.needs import Need
 from streamhouse.engine.note import Note
+from streamhouse.engine.persisted import PersistedFrames
 from streamhouse.engine.points import reach
 from streamhouse.engine.rows_source import can_spread_changes, spread_changes
 from streamhouse.engine.segment_states import SegmentStates
-from streamhouse.engine.spill import Spilled
 from streamhouse.engine.spread import can_spread, spread_write
 from streamhouse.engine.strategies import StepInputs, StepResult, changed_rows, collected, gives_frame, run_step
 from streamhouse.engine.traces import segment_writer, writer_of
@@ -159,8 +157,9 @@ class EpochRun:
         # Of inputs and steps. A table that is read has one step that writes it, which bears its name.
         names = (*parts.inputs, *(step.id for step in parts.segment.steps))
         self._deltas: dict[str, Future[Delta | None]] = {name: Future() for name in names}
-        self._states = _EpochStates(parts.states, self._deltas)
+        self._states = EpochStates(parts.states, self._deltas)
         self._lock = threading.Lock()
+        self._persisted = PersistedFrames()
         # What a dead attempt wrote is told apart in the driver alone, so an epoch is repeated there.
         self._spread = not replay and self._rows() > parts.plan.local_epoch_rows
 
@@ -183,10 +182,7 @@ class EpochRun:
 
     def release(self) -> None:
         """Let Spark forget the rows that it kept for several readers, also those of an attempt that failed."""
-        for done in self._deltas.values():
-            delta = done.result() if done.done() and done.exception() is None else None
-            if delta is not None:
-                delta.release()
+        self._persisted.release()
 
     def _rows(self) -> int:
         """How many rows the epoch's ranges have."""
@@ -334,7 +330,7 @@ class EpochRun:
         delta = self._spread_delta(table.name, frame, None)
         with ExitStack() as block:
             if read_back:  # the steps that follow get other rows
-                block.callback(delta.release)
+                block.callback(delta.frame().unpersist)
             else:
                 self._deltas[step.id].set_result(delta)
             self._noted.result()
@@ -351,7 +347,7 @@ class EpochRun:
         readers = sum(read.table == name for step in self._parts.segment.steps for read in step.reads)
         own_write = name not in self._parts.inputs
         if readers + own_write > 1 or self._parts.needs[name].state:
-            frame = frame.persist()
+            frame = self._persisted.keep(frame)
         return self._new_delta(name, frame=frame, rows=rows)
 
     def _write_result(self, step: PlannedStep, result: StepResult) -> Position:
@@ -430,59 +426,6 @@ class EpochRun:
             collect=frames.rows,
             extend=self._parts.states.extending(name),
         )
-
-
-class _EpochStates:
-    """States as of the end of the epoch in hand; see `strategies.States`."""
-
-    def __init__(self, segment_states: SegmentStates, deltas: "Mapping[str, Future[Delta | None]]") -> None:
-        self._segment_states = segment_states
-        self._deltas = deltas
-        self._derived: dict[str, Changes | None] = {}
-        self._whole: dict[str, DataFrame] = {}
-        self._making = threading.Lock()
-
-    def whole(self, name: str) -> "DataFrame":
-        changes = self._changes(name)
-        with self._making:
-            if name not in self._whole:
-                self._whole[name] = self._segment_states.whole(name, changes)
-            return self._whole[name]
-
-    def with_keys(self, name: str, wanted: pa.Table, columns: Mapping[str, str]) -> "DataFrame":
-        return self._segment_states.with_keys(name, self._changes(name), wanted, columns)
-
-    def before(self, name: str) -> pa.Table:
-        changes = self._changes(name)
-        assert changes is not None, "asked for only where there are changes"
-        return self._segment_states.before(name, changes)
-
-    def own_with_keys(self, name: str, wanted: pa.Table, columns: Mapping[str, str]) -> pa.Table:
-        return self._segment_states.all_with_keys(name, wanted, columns)
-
-    def difference(self, name: str, rows: pa.Table, among: pa.Table | None = None) -> Changes:
-        return self._segment_states.difference(name, rows, among)
-
-    def rows(self, name: str, *, old: bool) -> "pa.Table | Spilled":
-        return self._segment_states.rows(name, None if old else self._changes(name))
-
-    def met(self, name: str, wanted: pa.Table, columns: Mapping[str, str], *, old: bool) -> "pa.Table | Spilled":
-        return self._segment_states.met(name, None if old else self._changes(name), wanted, columns)
-
-    def size(self, name: str) -> int:
-        return self._segment_states.size(name)
-
-    def groups(self, step: str) -> Groups:
-        return self._segment_states.groups(step)
-
-    def derive(self, name: str, changes: Changes | None) -> None:
-        self._derived[name] = changes
-
-    def _changes(self, name: str) -> Changes | None:
-        if name in self._derived:
-            return self._derived[name]
-        delta = self._deltas[name].result()
-        return None if delta is None or not delta.rows else delta.keyed()
 
 
 class _UpstreamFailed(Exception):  # noqa: N818  never leaves this module

@@ -16,13 +16,12 @@ from streamhouse.engine.observed import refuse_loss
 from streamhouse.engine.patience import PATIENCE
 from streamhouse.engine.stream import SegmentStream
 from streamhouse.engine.surroundings import Beat, Surroundings
-from streamhouse.engine.unreadable_flows import refuse_unknown
+from streamhouse.engine.unreadable_flows import plans_beside
 from streamhouse.errors import LeaseLostError, StateConflictError, StreamhouseError
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.types import Position, Tier
 from streamhouse.model.version import table_name
 from streamhouse.spark.shortcuts import shortcuts_of
-from streamhouse.state.plans import Unreadable
 from streamhouse.state.records import Lease, Owner, RunnerState
 from streamhouse.state.store import StateStore
 from streamhouse.stores.base import Store
@@ -298,9 +297,7 @@ class FlowExecution:
 
     def _refuse_loss(self) -> None:
         """Before anything is written, changed or dropped by what the state store says."""
-        unreadable: Unreadable = {}
-        every = self._state.running_plans(unreadable).values()
-        refuse_unknown(self.plan, every, unreadable, self._state.newest_epochs() if unreadable else ())
+        every = plans_beside(self.plan, self._state)
         refuse_loss(self.plan, self._stores, self._state, self._checkpoints, every)
 
     def _loss_behind(self, error: StreamhouseError) -> StateConflictError | None:

@@ -207,13 +207,17 @@ class SegmentExecution:
         self._parts.frames.end_epoch()
 
     def close(self) -> None:
-        """Stop the threads, close the cache, and let Spark forget the rows of an epoch that was not recorded."""
+        """Stop the threads, close the cache, and `abandon` what is left of the last epoch."""
         self._parts.pool.shutdown(wait=True, cancel_futures=True)
         self._parts.states.close()
+        self.abandon()
+
+    def abandon(self) -> None:
+        """Let Spark forget the rows of an epoch that failed or was not recorded; do nothing where there is none."""
         with suppress(Exception):  # Spark has ended, and its rows with it
             self._release()
 
     def _release(self) -> None:
-        if self._attempt is not None:
-            self._attempt.release()
-            self._attempt = None
+        attempt, self._attempt = self._attempt, None
+        if attempt is not None:
+            attempt.release()

@@ -306,6 +306,7 @@ class SegmentStream:
                     self._run_epoch(self._ready.runner, checkpoint, batch)
                 except BaseException as error:
                     self._fail(error)
+                    self._ready.runner.abandon()
                     raise
                 finally:
                     self.ring()

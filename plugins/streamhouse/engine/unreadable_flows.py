@@ -7,6 +7,7 @@ from streamhouse.model.plan import FlowPlan
 from streamhouse.model.version import table_name
 from streamhouse.state.plans import Unreadable
 from streamhouse.state.records import EpochRecord
+from streamhouse.state.store import StateStore
 
 
 def refuse_unknown(
@@ -33,6 +34,22 @@ def refuse_unknown(
             raise beside(plan.flow, f"may not go on: it is not known whether {flow} reads its tables", why)
         if shared := sorted(own & read[flow]):
             raise beside(plan.flow, f"may not go on: {flow} reads {shared[0]}", why)
+
+
+def plans_beside(plan: FlowPlan, state: StateStore) -> Collection[FlowPlan]:
+    """The applied plans that can be read, over the names that stores hold, where a flow may go on beside the others.
+
+    Args:
+        plan: Of the flow, as of `refuse_unknown`.
+        state: Has the plans and the epochs of all flows.
+
+    Raises:
+        StateConflictError: it may not; see `refuse_unknown`.
+    """
+    unreadable: Unreadable = {}
+    every = state.running_plans(unreadable).values()
+    refuse_unknown(plan, every, unreadable, state.newest_epochs() if unreadable else ())
+    return every
 
 
 def refuse_unknown_inputs(plan: FlowPlan, others: Iterable[FlowPlan], unreadable: Unreadable) -> None:

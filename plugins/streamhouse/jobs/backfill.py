@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 from streamhouse.engine.lease import LeaseGuard, leased
 from streamhouse.engine.traces import refuse_older_state
+from streamhouse.engine.unreadable_flows import plans_beside
 from streamhouse.errors import RestateError, StateConflictError, UnknownTableError, did_you_mean
 from streamhouse.model.plan import FlowPlan, PlannedStep, Segment
 from streamhouse.model.version import at_versions, table_name
@@ -13,6 +14,7 @@ from streamhouse.project.project import Project
 from streamhouse.runtime.open import Open, opened, plan_of
 from streamhouse.runtime.owner import is_alive, this_owner
 from streamhouse.runtime.restating import Restated, Restating
+from streamhouse.state.plans import Unreadable, refuse_unreadable
 from streamhouse.state.records import EpochRecord
 from streamhouse.tiering.restate import EVERYTHING, TimeSpan
 
@@ -48,7 +50,7 @@ def backfill(
         UnknownTableError: the flow does not write a table named.
         UnknownFlowError: nothing defines it.
         RestateError: a table cannot be restated, or the flow has not run.
-        StateConflictError: an epoch is unfinished.
+        StateConflictError: an epoch is unfinished; or a flow whose plan cannot be read may share a table with this one.
     """
     plan = _applied(project, flow)
     _chosen(plan, tables)
@@ -69,6 +71,7 @@ def restate(
     with leased(open_.state, plan.flow, this_owner(), alive=is_alive) as guard:
         last = {segment.name: _last_epoch(open_, plan, segment) for segment in plan.segments}
         stored = at_versions(plan, open_.state.versions(plan.flow))
+        plans_beside(stored, open_.state)  # a backfill writes what an epoch may write
         refuse_older_state(stored, open_.stores, open_.state.newest_known)
         restating = Restating(open_, stored, last, span, say, dry_run=dry_run)
         done = []
@@ -106,7 +109,9 @@ def _not_by_an_epoch(
 
 
 def _applied(project: Project, flow: str) -> FlowPlan:
-    applied = applied_state(project, {}).plans
+    unreadable: Unreadable = {}
+    applied = applied_state(project, {}, unreadable).plans
+    refuse_unreadable(unreadable, [flow])
     if flow not in applied:
         plan_of(project, flow)  # says what is wrong with its name, or its files
         raise RestateError(

@@ -5,10 +5,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from shutil import rmtree
-from typing import cast
 
 from streamhouse.change.building import last_epochs
 from streamhouse.engine.checkpoint import Checkpoint, committed
+from streamhouse.engine.epoch_numbers import epochs_of_copies
 from streamhouse.engine.loss import CopyReach, LaterEpoch, LossRule, LossVerdict, SegmentRows, StateRecord, hint, judged
 from streamhouse.engine.note import Note, Trace, newest
 from streamhouse.engine.observed import SeenTables, endless, other_epoch, seen, short_of
@@ -23,8 +23,6 @@ from streamhouse.model.types import Position
 from streamhouse.model.version import at_versions, stored_name, table_name
 from streamhouse.runtime.open import Open
 from streamhouse.state.records import EpochRecord, Lease
-from streamhouse.stores.base import LakeStore
-from streamhouse.stores.mark import mark_of
 
 _MOST_VERSIONS = 1_000
 _ROOM = 2  # Spark may have planned the next epoch: its log must not be taken for that of this one
@@ -120,19 +118,10 @@ class PositionSearch:
             epochs = [trace.epoch for trace in (traces.get(name),) if trace is not None]
             epochs += [number] if (number := self._state.newest_known(self._flow, name)) is not None else []
             epochs += [note.epoch] if note is not None else []
-            epochs += self._epochs_of_copies(segment)
+            epochs += epochs_of_copies(self._flow, segment, self._open.stores)
             found.newest[name] = max(epochs, default=0)
             self.judge_again(found, name)
         return found
-
-    def _epochs_of_copies(self, segment: Segment) -> Iterator[int]:
-        """The newest epoch that each copy of a segment's tables names: a new epoch must not have its number."""
-        writer = segment_writer(self._flow, segment.name)
-        for table in segment.tables.values():
-            for tier in table.tiers.present[1:]:
-                mark = mark_of(cast("LakeStore", self._open.stores[tier]), table.replica)
-                if mark is not None:
-                    yield mark.newest_epoch(writer)
 
     def _later(self, segment: Segment, trace: Trace | None) -> tuple[Note | None, LaterEpoch]:
         """What other records say of a later epoch than the state store.

@@ -51,7 +51,7 @@ class ProjectLedger:
         """See `Ledger`."""
         self._create_state().stored_tables.dropped(name, tier)
 
-    def recorded_times(self, writer: str, numbers: Collection[int]) -> Mapping[int, int]:
+    def recorded_times(self, writer: str, numbers: Collection[int]) -> Mapping[int, int | None]:
         """See `Ledger`."""
         state = self._state()
         return {} if state is None else state.stored_tables.recorded_times(writer, numbers)

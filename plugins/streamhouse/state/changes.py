@@ -219,10 +219,27 @@ def newest_applied(connection: Connection, flow: str) -> AppliedChange | None:
     return None if row is None else AppliedChange(row.id, row.asked_by, from_ms(row.updated_ms))
 
 
-def in_environments(connection: Connection) -> list[Change]:
-    """What is built in environments, the newest first."""
+def in_environments(connection: Connection, unreadable: plans.Unreadable | None = None) -> list[Change]:
+    """What is built in environments, the newest first.
+
+    Args:
+        connection: To the state store.
+        unreadable: Gets flow and environment, in words → error of each change that cannot be read; None: the first such
+            error is raised.
+
+    Raises:
+        OtherVersionError, DamagedStateError: a change cannot be read.
+    """
     query = _QUERY.where(changes.c.environment.is_not(None), changes.c.phase.in_(_OPEN))
-    return [_change(row) for row in connection.execute(query.order_by(changes.c.id.desc()))]
+    found: list[Change] = []
+    for row in connection.execute(query.order_by(changes.c.id.desc())):
+        try:
+            found.append(_change(row))
+        except StateConflictError as error:
+            if unreadable is None:
+                raise
+            unreadable[f"{row.flow} in environment '{row.environment}'"] = error
+    return found
 
 
 def promote(connection: Connection, change: Change, gate: SwapGate, now_ms: int) -> Change:
@@ -360,12 +377,15 @@ def forget(connection: Connection, flow: str) -> None:
 
 
 def _change(row: Row[tuple[object, ...]]) -> Change:
+    what, hint = f"change {row.id} of flow '{row.flow}'", f"withdraw it, and ask again: streamhouse apply {row.flow}"
+    if row.environment is not None:
+        what = f"{what} in environment '{row.environment}'"
+        hint = f"use the version that recorded it: streamhouse env discard {row.flow} {row.environment}"
     try:
         plan = FlowPlan.model_validate_json(row.body)
     except ValidationError as error:
-        hint = f"withdraw it, and ask again: streamhouse apply {row.flow}"
-        raise unreadable(f"change {row.id} of flow '{row.flow}'", error, hint=hint) from error
-    with parsing(f"change {row.id} of flow '{row.flow}'"):
+        raise unreadable(what, error, hint=hint) from error
+    with parsing(what):
         return Change(
             id=row.id,
             flow=row.flow,

@@ -78,11 +78,12 @@ class KnownTables:
 
         self._database.write(work)
 
-    def recorded_times(self, writer: str, numbers: Collection[int]) -> Mapping[int, int]:
+    def recorded_times(self, writer: str, numbers: Collection[int]) -> Mapping[int, int | None]:
         """See `Ledger.recorded_times`."""
         flow, _, segment = writer.partition("/")
         with self._database.read() as connection:
-            return epochs.recorded_times(connection, flow, segment, numbers)
+            never = epochs.without_epoch(connection, flow, segment, numbers)
+            return dict.fromkeys(never) | epochs.recorded_times(connection, flow, segment, numbers)
 
 
 class KnownTogether(NoLedger):
@@ -107,7 +108,7 @@ class KnownTogether(NoLedger):
             return self._each.known(table, tier)
         return _entry(self._rows.get((table.name, tier.value)), self._writers.get(table.name, ()), table, tier)
 
-    def recorded_times(self, writer: str, numbers: Collection[int]) -> Mapping[int, int]:
+    def recorded_times(self, writer: str, numbers: Collection[int]) -> Mapping[int, int | None]:
         """See `Ledger.recorded_times`."""
         return self._each.recorded_times(writer, numbers)
 

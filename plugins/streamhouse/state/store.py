@@ -159,10 +159,10 @@ class StateStore:
         with self._database.read() as connection:
             return changes.newest_open(connection, flow, environment)
 
-    def environments(self) -> list[Change]:
-        """What is built in environments, the newest first."""
+    def environments(self, unreadable: Unreadable | None = None) -> list[Change]:
+        """What is built in environments, the newest first; `unreadable` as of `changes.in_environments`."""
         with self._database.read() as connection:
-            return changes.in_environments(connection)
+            return changes.in_environments(connection, unreadable)
 
     def promote(self, change: Change, gate: SwapGate = SwapGate.AUDIT) -> Change:
         """Ask production for what an environment has; what was asked of it before and is not done is withdrawn.

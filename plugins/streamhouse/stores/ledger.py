@@ -45,8 +45,11 @@ class Ledger(Protocol):
     def dropped(self, name: str, tier: Tier) -> None:
         """Forget a table."""
 
-    def recorded_times(self, writer: str, numbers: Collection[int]) -> Mapping[int, int]:
-        """Epoch of a segment → its recorded time, epoch milliseconds, of those of `numbers` that are known."""
+    def recorded_times(self, writer: str, numbers: Collection[int]) -> Mapping[int, int | None]:
+        """Epoch of a segment → its recorded time, epoch milliseconds, of those of `numbers` that are known.
+
+        None: there was no epoch of that number. A number is absent where nothing is known of it.
+        """
 
 
 class NoLedger:
@@ -65,7 +68,7 @@ class NoLedger:
     def dropped(self, name: str, tier: Tier) -> None:
         """See `Ledger`."""
 
-    def recorded_times(self, writer: str, numbers: Collection[int]) -> Mapping[int, int]:  # noqa: ARG002
+    def recorded_times(self, writer: str, numbers: Collection[int]) -> Mapping[int, int | None]:  # noqa: ARG002
         """See `Ledger`."""
         return {}
 

@@ -52,9 +52,10 @@ class Mark:
     epochs: Mapping[str, int] = field(default_factory=dict)
     times: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
 
-    def newest_epoch(self, writer: str) -> int:
-        """The highest number of an epoch of a segment that it names; 0: it names none."""
-        return max([self.epochs.get(writer, 0), *self.times.get(writer, {})])
+    def newest_epoch(self, writer: str) -> int | None:
+        """The highest number of an epoch of a segment that it names; None: it names none."""
+        newest = [self.epochs[writer]] if writer in self.epochs else []
+        return max([*newest, *self.times.get(writer, {})], default=None)
 
     def properties(self) -> dict[str, str]:
         """The mark as snapshot properties; equal marks give equal text."""
@@ -139,6 +140,8 @@ def other_history(ledger: Ledger, mark: Mark | None) -> str | None:
     for writer, times in sorted(mark.times.items()) if mark is not None else ():
         known = ledger.recorded_times(writer, times)
         for epoch in sorted(times.keys() & known.keys(), reverse=True):
+            if known[epoch] is None:
+                return f"has rows of epoch {epoch} of {writer}, and the state store knows that there was none"
             if known[epoch] != times[epoch]:
                 return f"has rows of another epoch {epoch} of {writer} than the one that the state store knows"
     return None

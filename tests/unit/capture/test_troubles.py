@@ -1,5 +1,8 @@
 """A capture whose database lets it not in says why, and what a person can do."""
 
+import sqlite3
+from contextlib import closing
+
 import pytest
 
 from streamhouse.capture import calls
@@ -8,6 +11,8 @@ from streamhouse.capture.journal import new_group
 from streamhouse.capture.process import _CaptureHost
 from streamhouse.capture.readers import readers_of
 from streamhouse.errors import CaptureFailedError, StateConflictError
+from streamhouse.model.outcome import Outcome
+from streamhouse.state.changes import Wish
 from streamhouse.state.store import StateStore
 from tests.capture import ORDERS, Shop
 from tests.two_flows import HOW, spoil_plan
@@ -83,6 +88,25 @@ def test_status_shows_connections_beside_a_change_that_cannot_be_read(shop, monk
     monkeypatch.setattr(StateStore, "open_change", damaged)
     [status] = calls.status(shop.project)
     assert status.warnings == ("what flow a has yet to read is not known; the open change of a is damaged",)
+
+
+def test_status_names_the_environment_whose_change_cannot_be_read(shop):
+    """Beside it an environment that has yet to read all."""
+    with shop.project.state() as state:
+        _, plan = state.plan("a")
+        for name in ("dev", "test"):
+            state.ask_change(Wish(plan, Outcome.REBUILD, frozenset(plan.tables), environment=name), "ann")
+    with closing(sqlite3.connect(shop.project.state_dir / "state.db")) as connection, connection:
+        connection.execute("UPDATE streamhouse_change SET body = '{}' WHERE environment = 'dev'")
+    [status] = calls.status(shop.project)
+    [warning] = status.warnings
+    assert warning.startswith("what flow a in environment 'dev' has yet to read is not known; change 1 of flow 'a' in ")
+    assert "(use the version that recorded it: streamhouse env discard a dev)" in warning
+    with shop.project.state() as state:
+        readers = readers_of(state, "shop", None, lambda _: True, {})
+        assert [one.name for one in readers] == ["flow a", "change 2 of flow a"]
+        with pytest.raises(StateConflictError, match="change 1 of flow 'a' in environment 'dev'"):
+            readers_of(state, "shop", None, lambda _: True)
 
 
 def test_a_start_waits_only_for_what_may_end_by_itself(shop, monkeypatch):

@@ -150,3 +150,10 @@ def test_a_new_segment_begins_with_epoch_0():
     more = plan(main=[("src", "ods.a")], other=[("src", "dwd.d")])
     found = {one.segment: one for one in moved(TWO, more, {"src": {"0": 10}, "ods.a": {"0": 10}}, LAST, 99)}
     assert (found["other"].epoch, found["other"].end, found["other"].ends) == (0, {"src": {"0": 10}}, {})
+
+
+def test_a_segment_of_which_more_is_known_than_its_last_epoch_goes_on_behind_that():
+    more = plan(main=[("src", "ods.a")], other=[("src", "dwd.d")])
+    newest = {"other": 7, "main": 3}
+    found = moved(TWO, more, {"src": {"0": 10}, "ods.a": {"0": 10}}, LAST, 99, newest=newest)
+    assert {one.segment: one.epoch for one in found} == {"main": LAST["main"].epoch + 2, "other": 9}

@@ -36,6 +36,12 @@ ACTIONS = {
         "SELECT shop, SUM(cents) AS cents FROM items GROUP BY shop",
         "output: {primary_key: [shop]}\n",
     ),
+    "both": (
+        "ingest",
+        "lines: {id: bigint, shop: bigint, cents: bigint}\n  more: {id: bigint, shop: bigint, cents: bigint}",
+        "SELECT id, shop, cents FROM lines UNION ALL SELECT id, shop, cents FROM more",
+        "",
+    ),
     "highest": (
         "customize",
         "totals: {shop: bigint, cents: bigint}",
@@ -116,7 +122,7 @@ def held_lease():
 
 @contextmanager
 def running(plan, frames, store, check=held_lease, rows_between=1):
-    """An epoch that has not begun."""
+    """An epoch that has not begun; all sources have the same rows."""
     [segment] = plan.segments
     rows = pa.Table.from_pylist([{"id": 1, "shop": 7, "cents": 5}], arrow_schema(plan.sources[0].columns))
     source = SimpleNamespace(
@@ -128,7 +134,7 @@ def running(plan, frames, store, check=held_lease, rows_between=1):
             plan,
             segment,
             needs_of(plan, segment),
-            {"lines": source},
+            {one.name: source for one in plan.sources},
             {Tier.HOT: store},
             frames,
             held,
@@ -137,7 +143,7 @@ def running(plan, frames, store, check=held_lease, rows_between=1):
             SimpleNamespace(check=check, stands=lambda: True),
         )
         parts.frames.spark = None
-        end = Vector(1, {"lines": {"row": 1}})
+        end = Vector(1, {one.name: {"row": 1} for one in plan.sources})
         yield EpochRun(parts, 0, Vector(), end, {name: {} for name in segment.tables}, replay=False)
 
 
@@ -242,6 +248,37 @@ def test_spark_forgets_the_rows_of_an_epoch(tmp_path, monkeypatch, fails):
         run.release()
     assert ("dws.totals", True) in seen
     assert cached == []
+
+
+BOTH = """\
+flow: items
+sources:
+  lines: {files: {path: data/*.csv, columns: {id: bigint, shop: bigint, cents: bigint}}}
+  more: {files: {path: data/*.csv, columns: {id: bigint, shop: bigint, cents: bigint}}}
+steps:
+  - {use: both, reads: {lines: lines, more: more}, writes: ods.items}
+  - {use: both, reads: {lines: lines, more: more}, writes: ods.again}
+local_epoch_rows: 1
+"""
+
+
+def test_spark_forgets_the_rows_of_a_read_that_ends_after_its_epoch_failed(tmp_path, monkeypatch):
+    """Both steps fail as soon as `lines` does, and wait no longer for `more`."""
+    kept, released = [], threading.Event()
+
+    def read(_, origin, *__):
+        if origin.name == "lines":
+            raise EngineError("lines cannot be read")
+        assert released.wait(PATIENCE_S)
+        return KeptRows(origin.name, kept)
+
+    monkeypatch.setattr(epoch_module, "spread_changes", read)
+    with running(planned(tmp_path, BOTH), SpreadFrames(kept), Store(), rows_between=2) as run:
+        with pytest.raises(EngineError, match="lines cannot be read"):
+            run.all()
+        run.release()
+        released.set()
+    assert kept == []
 
 
 def test_nothing_is_written_once_the_lease_ran_out(plan):

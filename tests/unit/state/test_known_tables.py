@@ -93,3 +93,20 @@ def test_a_damaged_record_hides_no_other_table(store, monkeypatch):
     assert together.known(TABLE, Tier.WARM) == LedgerEntry("one")
     with pytest.raises(StateConflictError):
         together.known(TABLE, Tier.HOT)
+
+
+@pytest.mark.parametrize(
+    ("recorded", "found"),
+    [
+        ((), {}),
+        ((6,), {}),
+        ((4, 6), {4: 40, 5: None}),
+        ((4, 5, 6), {4: 40, 5: 50}),
+        ((6, 9), {8: None}),
+        ((2, 9), {4: None, 5: None, 8: None}),
+    ],
+    ids=str,
+)
+def test_an_epoch_is_known_never_to_have_been_where_an_earlier_and_a_later_one_are_known(store, recorded, found):
+    store.begin_at([EpochRecord("retail", "main", one, 10 * one, 1, 1) for one in recorded])
+    assert store.stored_tables.recorded_times("retail/main", [4, 5, 8]) == found

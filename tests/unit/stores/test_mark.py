@@ -24,7 +24,7 @@ def test_a_mark_says_of_which_epochs_its_rows_are() -> None:
 def test_a_mark_says_when_epochs_of_its_rows_were() -> None:
     mark = Mark(3, Tier.HOT, {"0": 7}, {"f/main": 9}, {"f/main": {8: 1_700, 5: 1_400}, "f/slow": {2: 1_500}})
     assert Mark.from_properties(mark.properties()) == mark
-    assert (mark.newest_epoch("f/main"), mark.newest_epoch("f/slow"), mark.newest_epoch("g/main")) == (9, 2, 0)
+    assert (mark.newest_epoch("f/main"), mark.newest_epoch("f/slow"), mark.newest_epoch("g/main")) == (9, 2, None)
     before = {name: text for name, text in mark.properties().items() if name != TIMES}
     assert Mark.from_properties(before) == Mark(3, Tier.HOT, {"0": 7}, {"f/main": 9}), "a mark of an older version"
 
@@ -60,6 +60,12 @@ def test_a_copy_is_of_another_history_where_an_epoch_of_one_number_was_at_anothe
         else f"has rows of another epoch {other} of f/main than the one that the state store knows"
     )
     assert other_history(Epochs(recorded), mark) == text
+
+
+def test_a_copy_is_of_another_history_where_it_names_an_epoch_that_never_was() -> None:
+    mark = Mark(3, Tier.HOT, {"0": 7}, {"f/main": 9}, {"f/main": {8: 80, 5: 50}})
+    text = "has rows of epoch 8 of f/main, and the state store knows that there was none"
+    assert other_history(Epochs({5: 50, 8: None}), mark) == text
 
 
 def test_what_says_nothing_of_times_is_of_no_other_history() -> None:
