@@ -32,6 +32,7 @@ from streamhouse.planner.language.each_does import with_each_doing
 from streamhouse.planner.language.ended_as import with_ended_as
 from streamhouse.planner.language.ends_of_validity import with_ends
 from streamhouse.planner.language.excused import restricts_rows, said_of_all
+from streamhouse.planner.language.failed_rows import with_failed_rows
 from streamhouse.planner.language.flags_apart import with_whole_flags
 from streamhouse.planner.language.grammar import read_wish
 from streamhouse.planner.language.how_much import with_sums
@@ -201,6 +202,7 @@ _OTHERWISE = (
     with_key_names,
     with_countries,
     with_opposites,
+    with_failed_rows,
     with_denial_first,
     with_nouns_of_adjectives,
     with_ended_as,

@@ -7,20 +7,21 @@ from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.tokens import Token, stem
 from streamhouse.planner.language.words import AGGREGATES, RATES, SHARES
 
-_OPPOSITES = {
+OPPOSITES = {
     "failed": ("passed", "successful"), "unsuccessful": ("successful", "passed"), "inactive": ("active",),
     "invalid": ("valid",), "incomplete": ("complete", "completed"), "unpunctual": ("punctual",),
     "irregular": ("regular",), "dishonoured": ("honoured",),
 }  # fmt: skip
+"""What is not so → what is, in the words of a catalog."""
 
 
 def with_opposites(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
     """The tokens with "unpassed" for "failed", where exactly one column of yes or no says what is passed."""
     found = list(tokens)
     for at, token in enumerate(tokens):
-        if token.kind != "word" or token.word not in _OPPOSITES or _is_known(tokens, at, lexicon):
+        if token.kind != "word" or token.word not in OPPOSITES or _is_known(tokens, at, lexicon):
             continue
-        for word in _OPPOSITES[token.word]:
+        for word in OPPOSITES[token.word]:
             if _is_flag_of_one(word, lexicon):
                 denied = f"un{word}"
                 found[at] = replace(token, word=denied, stem=stem(denied))

@@ -90,7 +90,8 @@ def time_column(
 
 
 _ENDING = (
-    """end close finish solve resolve complete return pay done cancel update delete leave left restore stop arrive"""
+    """end close finish solve resolve complete return pay done cancel update delete leave left restore stop arrive until
+    expire expiry"""
 )
 _ENDS = frozenset(stem(word) for word in _ENDING.split())
 

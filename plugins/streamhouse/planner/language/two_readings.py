@@ -18,7 +18,7 @@ from streamhouse.planner.language.parts_of_tables import (
 )
 from streamhouse.planner.language.place import is_participle
 from streamhouse.planner.language.shape import Shaped
-from streamhouse.planner.language.tokens import Token, singular, stem
+from streamhouse.planner.language.tokens import Token, singular, stem, stems
 from streamhouse.planner.language.words import GRAINS, ROLE_WORDS
 from streamhouse.planner.request import ColumnRef, Condition, Question, Related
 
@@ -39,9 +39,11 @@ def value_of_two(wish: AnsweredWish) -> Question | None:
         near = {singular(token.word) for token in wish.tokens[max(mention.start - 3, 0) : mention.end + 2]}
         if len({table for table, _ in roots}) < 2 or id(mention) in sided or any(_is_said(one, near) for one in senses):
             continue
-        if _is_before_rows(mention, wish):
+        if _is_before_rows(mention, wish) or _is_described(list(roots.values()), near, wish):
             continue
-        choices = tuple(f"{s.column.replace('_', ' ')} '{s.value}'" for s in roots.values())
+        same = len({s.column for s in roots.values()}) < len(roots)  # "district" of passes, and of pools
+        names = [f"{s.table}.{s.column}" if same else s.column.replace("_", " ") for s in roots.values()]
+        choices = tuple(f"{name} '{s.value}'" for name, s in zip(names, roots.values(), strict=True))
         columns = " and of ".join(f"{s.table}.{s.column}" for s in roots.values())
         text = f"'{mention.text}' is a value of {columns}: which one?"
         return Question(text=text, phrase=mention.text, choices=choices)
@@ -54,6 +56,17 @@ def _is_before_rows(value: Mention, wish: AnsweredWish) -> bool:
     named = rows.tables(WHOLE_NAME) if rows is not None else set()
     own = {one.table for one in value.of_kind("value") if one.quality >= WHOLE_NAME}
     return named == {wish.base.name} and wish.base.name in own
+
+
+def _is_described(senses: list[Sense], near: set[str], wish: AnsweredWish) -> bool:
+    """Whether a verb beside a value is in the description of the rows' own column alone: "who live in Riverton"."""
+    tables = wish.lexicon.catalog.tables
+    verbs = {stem(word) for word in near if word in _VERBS_OF_PLACES}
+    said = [one for one in senses if verbs & set(stems(tables[one.table].column(one.column).description))]
+    return len(said) == 1 and said[0].table == wish.base.name
+
+
+_VERBS_OF_PLACES = frozenset("live lives lived living reside resides work works worked come comes came start starts".split())
 
 
 def _is_said(sense: Sense, near: set[str]) -> bool:

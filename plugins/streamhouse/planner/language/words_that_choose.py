@@ -30,6 +30,7 @@ from streamhouse.planner.language.rows_of_which import (
     rows_of_another,
     thing_and_deed,
 )
+from streamhouse.planner.language.rows_or_pieces import rows_or_pieces
 from streamhouse.planner.language.shares_of_what import rows_in_sum, share_of_part
 from streamhouse.planner.language.soft_choices import SOFT_CHOICES
 from streamhouse.planner.language.unsaid_folds import (
@@ -49,7 +50,7 @@ WORDS_THAT_CHOOSE = (
     people_as_number,
     share_of_part, rows_in_sum, column_of_several, flag_as_group, average_of_groups, added_or_both,
     plural_group, plural_time,
-    sum_of_each, rows_uncounted, joined_counts, things_without_rows, things_or_deeds, long_or_far,
+    sum_of_each, rows_or_pieces, rows_uncounted, joined_counts, things_without_rows, things_or_deeds, long_or_far,
     *SOFT_CHOICES,
 )  # fmt: skip
 """The checks, in the order in which they ask."""
