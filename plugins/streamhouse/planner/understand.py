@@ -68,7 +68,7 @@ from streamhouse.planner.language.reader import MEANINGFUL
 from streamhouse.planner.language.resolve import Failed, mentions_of, resolved
 from streamhouse.planner.language.roles import unseen
 from streamhouse.planner.language.running_things import with_running_things
-from streamhouse.planner.language.said_by_opposite import with_denial_first, with_opposites
+from streamhouse.planner.language.said_by_opposite import with_denial_first, with_denied_shares, with_opposites
 from streamhouse.planner.language.said_of_empty import with_empty_said
 from streamhouse.planner.language.said_of_groups import says_of_group
 from streamhouse.planner.language.scope import default_time, is_number
@@ -204,6 +204,7 @@ _OTHERWISE = (
     with_opposites,
     with_failed_rows,
     with_denial_first,
+    with_denied_shares,
     with_nouns_of_adjectives,
     with_ended_as,
     with_both_sides,

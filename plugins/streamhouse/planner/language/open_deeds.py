@@ -1,7 +1,8 @@
-"""Deeds that are still open: "tools not returned yet", of which some were returned before and are out again."""
+"""Deeds that are still open: "tools not returned", of which some were returned before and are out again."""
 
 from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.empty_columns import may_be_empty
+from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.place import is_participle
 from streamhouse.planner.language.scope import TIMES
 from streamhouse.planner.language.tokens import stem, stems
@@ -14,7 +15,7 @@ _NOT = frozenset({"not", "been", "yet", "still"})
 def never_or_still_open(wish: AnsweredWish) -> Question | None:
     """Things without rows of a deed, where a row of another table says that the deed is still to be done."""
     missing = [one for one in wish.block.filters if isinstance(one, Related) and not one.exists]
-    verb = _verb_behind_not(wish)
+    verb = _verb_behind_not(wish, yet=False)
     if not missing or not verb:
         return None
     for table in wish.lexicon.catalog.tables.values():
@@ -25,6 +26,25 @@ def never_or_still_open(wish: AnsweredWish) -> Question | None:
                         f"or no row of {missing[0].table} at all?")  # fmt: skip
                 rows = table.name.rsplit(".", 1)[1].replace("_", " ")
                 return Question(text=text, phrase=verb, choices=(f"{rows} that are not {verb} yet",))
+    return None
+
+
+def without_some_rows(wish: AnsweredWish) -> Question | None:
+    """Things without rows of a table that has some rows of another: "tools not returned", of which some are out again."""
+    tables = wish.lexicon.catalog.tables
+    verb = _verb_behind_not(wish, yet=False)
+    for one in wish.block.filters if verb else ():
+        part = tables[one.table] if isinstance(one, Related) and not one.exists else None
+        wholes = [name for name in part.upstream if name in tables] if part is not None else []
+        whole = next((tables[name] for name in wholes if part and tables[name].primary_key == part.primary_key), None)
+        if part is None or whole is None or whole.name == wish.base.name:
+            continue
+        named = any(s.table == part.name and s.quality >= WHOLE_NAME for m in wish.mentions for s in m.of_kind("table"))
+        if not named:
+            rows = whole.name.rsplit(".", 1)[1].replace("_", " ")
+            text = f"'not {verb}': a row of {whole.name} that is not {verb}, or no row of {part.name} at all?"
+            phrase = " ".join(token.text for token in wish.tokens)
+            return Question(text=text, phrase=phrase, choices=(f"{rows} not {verb}",))
     return None
 
 
@@ -50,10 +70,10 @@ def values_or_rows(wish: AnsweredWish) -> Question | None:
     return None
 
 
-def _verb_behind_not(wish: AnsweredWish) -> str:
-    """The participle behind "not", where a wish says "yet" or "still"; empty: there is none."""
+def _verb_behind_not(wish: AnsweredWish, *, yet: bool = True) -> str:
+    """The participle behind "not", where a wish says "yet" or "still" if it has to; empty: there is none."""
     words = wish.words
-    if not _YET & set(words) or "not" not in words:
+    if (yet and not _YET & set(words)) or "not" not in words:
         return ""
     for mention in wish.mentions:
         at = mention.start

@@ -65,5 +65,24 @@ def with_denial_first(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Toke
     return (*tokens[: counts[0]], token, *tokens[counts[0] : at], *tokens[at + 1 :])
 
 
+def with_denied_shares(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
+    """The tokens with "share of bills that are not paid" for "share of unpaid bills"."""
+    for at in range(2, len(tokens) - 1):
+        token = tokens[at]
+        share = tokens[at - 1].word == "of" and tokens[at - 2].word in {"share", "percentage", "proportion"}
+        denies = token.kind == "word" and token.word.startswith("un") and len(token.word) > _SHORTEST
+        if not share or not denies or lexicon.mention(tokens, at, 1) is not None:
+            continue
+        rest = token.word[2:]
+        said = any(sense.kind in {"column", "value"} for sense in lexicon.meanings((stem(rest),)))
+        rows = lexicon.mention(tokens, at + 1)
+        if not said or rows is None or not rows.of_kind("table"):
+            return tokens
+        words = ("that", "are", "not", rest)
+        denied = [replace(token, text=word, word=word, stem=stem(word)) for word in words]
+        return (*tokens[:at], *tokens[at + 1 : rows.end], *denied, *tokens[rows.end :])
+    return tokens
+
+
 _SHORTEST = 5  # "unpaid" has a verb behind "un"
 _FIGURES = frozenset({*AGGREGATES, *SHARES, *RATES, "most", "least", "top", "change", "growth", "compared", "ratio"})

@@ -13,6 +13,7 @@ from streamhouse.planner.language.chosen_groups import (
     plural_time,
 )
 from streamhouse.planner.language.doubtful_verbs import shown_or_so, state_of_verb, sum_without_rows
+from streamhouse.planner.language.named_by_part import NAMED_BY_PART
 from streamhouse.planner.language.other_times import (
     oldest_by_age,
     time_for_which,
@@ -51,6 +52,7 @@ WORDS_THAT_CHOOSE = (
     share_of_part, rows_in_sum, column_of_several, flag_as_group, average_of_groups, added_or_both,
     plural_group, plural_time,
     sum_of_each, rows_or_pieces, rows_uncounted, joined_counts, things_without_rows, things_or_deeds, long_or_far,
+    *NAMED_BY_PART,
     *SOFT_CHOICES,
 )  # fmt: skip
 """The checks, in the order in which they ask."""
