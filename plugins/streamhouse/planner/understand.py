@@ -78,6 +78,7 @@ from streamhouse.planner.language.shared_heads import with_shared_heads
 from streamhouse.planner.language.shares_in_sums import with_shares_of_sums
 from streamhouse.planner.language.shown_columns import with_columns_apart
 from streamhouse.planner.language.spelling import respelled_words
+from streamhouse.planner.language.states_joined import with_both_states
 from streamhouse.planner.language.sums_of_things import with_sums_of_things
 from streamhouse.planner.language.thing_values import with_values_of_things
 from streamhouse.planner.language.tokens import Token, singular, stem, tokenize
@@ -177,6 +178,7 @@ def _tokens(wish: str, lexicon: Lexicon, draft: Draft) -> tuple[Token, ...]:
     draft.assumptions += [f"'{said}' says nothing of the data" for said in courtesies]
     tokens, slips = respelled_words(read_options(tokenize(rephrased(plain_wish)), draft), lexicon)
     draft.assumptions += slips
+    tokens = with_both_states(tokens, lexicon)
     tokens = with_who(with_last_names(named_people(tokens, lexicon, draft), lexicon, draft), lexicon, draft)
     tokens = with_never_done(with_ends(tokens, lexicon, draft), lexicon, draft)
     tokens = with_empty_said(with_measured_adjectives(tokens, lexicon, draft), lexicon, draft)

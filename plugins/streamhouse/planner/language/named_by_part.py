@@ -10,7 +10,7 @@ from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.bench import unit_of_column
 from streamhouse.planner.language.draft import Time
 from streamhouse.planner.language.empty_columns import may_be_empty
-from streamhouse.planner.language.levels import NAME
+from streamhouse.planner.language.levels import NAME, WHOLE_NAME
 from streamhouse.planner.language.offered_times import group_choices
 from streamhouse.planner.language.scope import is_key_like, is_number, spoken
 from streamhouse.planner.language.units import Unit, unit_of
@@ -28,7 +28,7 @@ def part_of_measure(wish: AnsweredWish) -> Question | None:
         taken = [s for s in mention.of_kind("measure") if s.table == wish.base.name and s.measure in measures]
         exact = [s for s in mention.of_kind("column") if s.quality >= NAME and s.table != wish.base.name]
         numbers = [s for s in exact if is_number(column := tables[s.table].column(s.column)) and not is_key_like(column)]
-        if not taken or taken[0].quality >= NAME or not numbers or mention.of_kind("table"):
+        if not taken or taken[0].quality >= NAME or not numbers or mention.tables(WHOLE_NAME):
             continue
         other = f"{numbers[0].table}.{numbers[0].column}"
         text = f"'{mention.text}': the measure {taken[0].measure} of {wish.base.name}, or {other}?"
@@ -85,7 +85,8 @@ def _is_money(wish: AnsweredWish, measure: Measure) -> bool:
 def _own_unit(wish: AnsweredWish, measure: Measure) -> Unit | None:
     """The unit of the column of the base that a measure is computed of."""
     of = measure.of
-    return unit_of_column(wish.base.column(of.column)) if isinstance(of, ColumnRef) and not of.role else None
+    own = isinstance(of, ColumnRef) and not of.role and wish.block.inner is None
+    return unit_of_column(wish.base.column(of.column)) if own and isinstance(of, ColumnRef) else None
 
 
 def ordered_by_what(wish: AnsweredWish) -> Question | None:

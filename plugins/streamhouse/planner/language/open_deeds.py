@@ -2,10 +2,10 @@
 
 from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.empty_columns import may_be_empty
-from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.place import is_participle
 from streamhouse.planner.language.scope import TIMES
 from streamhouse.planner.language.tokens import stem, stems
+from streamhouse.planner.language.words import is_past_form
 from streamhouse.planner.request import ColumnRef, Condition, Question, Related
 
 _YET = frozenset({"yet", "still"})
@@ -32,19 +32,17 @@ def never_or_still_open(wish: AnsweredWish) -> Question | None:
 def without_some_rows(wish: AnsweredWish) -> Question | None:
     """Things without rows of a table that has some rows of another: "tools not returned", of which some are out again."""
     tables = wish.lexicon.catalog.tables
-    verb = _verb_behind_not(wish, yet=False)
-    for one in wish.block.filters if verb else ():
-        part = tables[one.table] if isinstance(one, Related) and not one.exists else None
-        wholes = [name for name in part.upstream if name in tables] if part is not None else []
-        whole = next((tables[name] for name in wholes if part and tables[name].primary_key == part.primary_key), None)
-        if part is None or whole is None or whole.name == wish.base.name:
-            continue
-        named = any(s.table == part.name and s.quality >= WHOLE_NAME for m in wish.mentions for s in m.of_kind("table"))
-        if not named:
-            rows = whole.name.rsplit(".", 1)[1].replace("_", " ")
-            text = f"'not {verb}': a row of {whole.name} that is not {verb}, or no row of {part.name} at all?"
-            phrase = " ".join(token.text for token in wish.tokens)
-            return Question(text=text, phrase=phrase, choices=(f"{rows} not {verb}",))
+    missing = [one.table for one in wish.block.filters if isinstance(one, Related) and not one.exists]
+    for mention in wish.mentions if "not" in wish.text.lower().split() else ():
+        verb = mention.text.lower()
+        parts = [tables[sense.table] for sense in mention.of_kind("table") if sense.table in missing]
+        for part in parts if is_past_form(verb) else ():
+            keys = {name: tables[name].primary_key for name in part.upstream if name in tables}
+            whole = next((name for name, key in keys.items() if key == part.primary_key and name != wish.base.name), "")
+            if whole:
+                rows = whole.rsplit(".", 1)[1].replace("_", " ")
+                text = f"'not {verb}': a row of {whole} that is not {verb}, or no row of {part.name} at all?"
+                return Question(text=text, phrase=wish.text, choices=(f"{rows} not {verb}",))
     return None
 
 

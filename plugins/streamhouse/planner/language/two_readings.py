@@ -19,6 +19,7 @@ from streamhouse.planner.language.parts_of_tables import (
 from streamhouse.planner.language.place import is_participle
 from streamhouse.planner.language.shape import Shaped
 from streamhouse.planner.language.tokens import Token, singular, stem, stems
+from streamhouse.planner.language.units import is_unit_ending
 from streamhouse.planner.language.words import GRAINS, ROLE_WORDS
 from streamhouse.planner.request import ColumnRef, Condition, Question, Related
 
@@ -89,13 +90,22 @@ def own_or_joined(wish: AnsweredWish) -> Question | None:
             continue
         word = singular(mention.words[0])
         own = [
-            c.name for c in base.columns if c.name != word and c.name.split("_")[-1] == word and c.references is None
+            c.name for c in base.columns if c.name != word and _last_part(c.name) == word and c.references is None
         ]
-        if own and not {stem(part) for part in own[0].split("_")[:-1]} & {stem(token.word) for token in wish.tokens}:
+        if own and not {stem(part) for part in own[0].split(f"_{word}")[0].split("_")} & {stem(token.word) for token in wish.tokens}:
             choices = (own[0].replace("_", " "), f"{word} of the {singular(taken[0].table.split('.')[1])}")
             text = f"'{mention.text}' may mean {base.name}.{own[0]} or {taken[0].table}.{taken[0].column}: which one?"
             return Question(text=text, phrase=mention.text, choices=choices)
     return None
+
+
+def _last_part(column: str) -> str:
+    """The last part of the name of a column that does not say its unit: "price" of `cup_price_eur`."""
+    parts = column.split("_")
+    return parts[-2] if len(parts) > _TWO and is_unit_ending(parts[-1]) else parts[-1]
+
+
+_TWO = 2
 
 
 def thing_or_column(wish: AnsweredWish) -> Question | None:
