@@ -1,4 +1,4 @@
-"""Numbers and lists of which a wish says two, and the answer has one: "rides and cash rides", "clubs that never cancelled"."""
+"""Numbers and lists of which a wish says two, and the answer has one: "rides and cash rides per driver"."""
 
 import re
 
@@ -30,7 +30,8 @@ def part_and_whole(wish: AnsweredWish) -> Question | None:
         begin = first.start - 2 * (wish.words[max(first.start - 2, 0) : first.start] in _COUNTING)
         said = " ".join(token.text for token in wish.tokens[begin : second.end])
         if said.lower() not in wish.text.lower():  # as "orders and unpaid orders", which were turned before
-            return Question(text=f"'{one} and …': the number of each? Only some of the {one} would be counted", phrase=one)
+            text = f"'{one} and …': the number of each? Only some of the {one} would be counted"
+            return Question(text=text, phrase=one)
         text = f"'{said}': the number of each? Only the {other} would be counted"
         return Question(text=text, phrase=said, choices=(f"number of {one} and number of {other}",))
     return None
@@ -43,7 +44,7 @@ def _counts(wish: AnsweredWish, named: str | None, function: str) -> bool:
 
 
 def never_of_values(wish: AnsweredWish) -> Question | None:
-    """As in "clubs that never cancelled": those with a booking that was not cancelled, or those without a cancelled one?"""
+    """As in "clubs that never cancelled": those with a booking that was not cancelled, or with no cancelled one?"""
     block = wish.block
     said = _NEVER.search(wish.text.lower())
     if said is None or block.measures or block.inner is not None or len(block.dimensions) != 1:

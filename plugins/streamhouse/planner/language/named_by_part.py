@@ -27,7 +27,8 @@ def part_of_measure(wish: AnsweredWish) -> Question | None:
     for mention in wish.mentions if measures else ():
         taken = [s for s in mention.of_kind("measure") if s.table == wish.base.name and s.measure in measures]
         exact = [s for s in mention.of_kind("column") if s.quality >= NAME and s.table != wish.base.name]
-        numbers = [s for s in exact if is_number(column := tables[s.table].column(s.column)) and not is_key_like(column)]
+        columns = [(s, tables[s.table].column(s.column)) for s in exact]
+        numbers = [s for s, column in columns if is_number(column) and not is_key_like(column)]
         if not taken or taken[0].quality >= NAME or not numbers or mention.tables(WHOLE_NAME):
             continue
         other = f"{numbers[0].table}.{numbers[0].column}"
@@ -65,7 +66,7 @@ def _columns(wish: AnsweredWish, measure: Measure) -> list[str]:
 
 
 def rate_or_hours(wish: AnsweredWish) -> Question | None:
-    """As in "average fee per hour", where each row says how long it lasts: by the clock, or money for an hour of these?"""
+    """As in "average fee per hour", where each row says how long it lasts: by the clock, or for an hour of these?"""
     group = next((one for one in wish.draft.groups if isinstance(one, Time) and one.grain is Grain.HOUR), None)
     money = any(_is_money(wish, one) for one in wish.block.measures)
     lasting = [one for one in wish.base.columns if is_number(one) and (own := unit_of_column(one))

@@ -30,7 +30,7 @@ def never_or_still_open(wish: AnsweredWish) -> Question | None:
 
 
 def without_some_rows(wish: AnsweredWish) -> Question | None:
-    """Things without rows of a table that has some rows of another: "tools not returned", of which some are out again."""
+    """Things without rows of a table that has some rows of another: "tools not returned", which may be out again."""
     tables = wish.lexicon.catalog.tables
     missing = [one.table for one in wish.block.filters if isinstance(one, Related) and not one.exists]
     for mention in wish.mentions if "not" in wish.text.lower().split() else ():

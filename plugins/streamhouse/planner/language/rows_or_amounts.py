@@ -99,7 +99,8 @@ def value_or_things(wish: AnsweredWish) -> Question | None:
         named = [s.table for s in wish.lexicon.meanings((stem(mention.words[-1]),)) if s.kind == "table"
                  and s.quality >= WHOLE_NAME and s.table != base.name]  # fmt: skip
         if named:
-            text = f"'{mention.text}': rows of {base.name} with {own[0].column} '{own[0].value}', or rows of {named[0]}?"
+            said = f"rows of {base.name} with {own[0].column} '{own[0].value}'"
+            text = f"'{mention.text}': {said}, or rows of {named[0]}?"
             rows = spoken(base.name.rsplit(".", 1)[-1])
             choice = f"{rows} with {spoken(own[0].column)} '{own[0].value}'"
             return Question(text=text, phrase=mention.text, choices=(choice,))

@@ -32,8 +32,8 @@ def rows_or_pieces(wish: AnsweredWish) -> Question | None:
             before = " ".join(wish.words[max(mention.start - 2, 0) : mention.start])
             counted = tuple(before.split()) in _COUNTING
             phrase = f"{before} {mention.text}" if counted else mention.text
-            choices = (f"total {pieces.replace('_', ' ')} of {mention.text}", f"number of {base.name} of {mention.text}")
-            return Question(text=text, phrase=phrase, choices=choices)
+            figures = (f"total {pieces.replace('_', ' ')}", f"number of {base.name}")
+            return Question(text=text, phrase=phrase, choices=tuple(f"{one} of {mention.text}" for one in figures))
     return None
 
 

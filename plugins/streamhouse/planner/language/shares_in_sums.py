@@ -40,7 +40,7 @@ def with_shares_of_sums(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[To
 
 
 def _value_first(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
-    """The tokens with "share of the turnover for online" for "online share of the turnover", where nothing is grouped."""
+    """The tokens with "share of the turnover for online" for "online share of the turnover", if nothing is grouped."""
     words = [token.word for token in tokens]
     for at in range(1, len(tokens) - 2):
         if words[at] not in _SHARES or words[at + 1] not in {"of", "in"} or _GROUPS & set(words[at:]):

@@ -12,7 +12,7 @@ _SHORTEST = 5  # "unpaid" has a verb behind "un"
 
 
 def with_both_states(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
-    """The tokens with "orders that are shipped and not paid" for "shipped but unpaid orders" and "unpaid but shipped"."""
+    """The tokens with "orders that are shipped and not paid" for "shipped but unpaid orders", in either order."""
     for at in range(len(tokens) - 3):
         second = at + 1
         while second < len(tokens) and tokens[second].word in _JOINING:

@@ -67,7 +67,9 @@ def _is_described(senses: list[Sense], near: set[str], wish: AnsweredWish) -> bo
     return len(said) == 1 and said[0].table == wish.base.name
 
 
-_VERBS_OF_PLACES = frozenset("live lives lived living reside resides work works worked come comes came start starts".split())
+_VERBS_OF_PLACES = frozenset(
+    "live lives lived living reside resides work works worked come comes came start starts".split()
+)
 
 
 def _is_said(sense: Sense, near: set[str]) -> bool:
@@ -92,7 +94,8 @@ def own_or_joined(wish: AnsweredWish) -> Question | None:
         own = [
             c.name for c in base.columns if c.name != word and _last_part(c.name) == word and c.references is None
         ]
-        if own and not {stem(part) for part in own[0].split(f"_{word}")[0].split("_")} & {stem(token.word) for token in wish.tokens}:
+        before = {stem(part) for part in own[0].split(f"_{word}")[0].split("_")} if own else set()
+        if own and not before & {stem(token.word) for token in wish.tokens}:
             choices = (own[0].replace("_", " "), f"{word} of the {singular(taken[0].table.split('.')[1])}")
             text = f"'{mention.text}' may mean {base.name}.{own[0]} or {taken[0].table}.{taken[0].column}: which one?"
             return Question(text=text, phrase=mention.text, choices=choices)

@@ -21,7 +21,8 @@ def has_weaker_name(best: Shaped, other: Shaped) -> bool:
             continue
         head = noun.head
         own = [s.quality for s in head.of_kind("column") if s.table == best.bench.base.name and s.column in columns]
-        taken = [s.quality for s in head.of_kind("measure") if s.table == other.bench.base.name and s.measure in measures]
+        theirs = [s for s in head.of_kind("measure") if s.table == other.bench.base.name]
+        taken = [s.quality for s in theirs if s.measure in measures]
         if own and taken and max(own) >= NAME > max(taken):
             return True
     return False

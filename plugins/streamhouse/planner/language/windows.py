@@ -188,7 +188,7 @@ def _restricts(bench: Bench, noun: Noun) -> bool:
 
 
 def _some_done(bench: Bench, noun: Noun) -> bool:
-    """Whether a word before rows says what was done, or what is open, and only to some of them: "cancelled | bookings"."""
+    """Whether a word before rows says what was done to some of them, or what is open: "cancelled | bookings"."""
     return any(mention.of_kind("state") or _is_done_to_some(bench, mention) for mention in noun.around)
 
 
