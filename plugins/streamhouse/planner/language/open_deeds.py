@@ -15,7 +15,7 @@ _NOT = frozenset({"not", "been", "yet", "still"})
 def never_or_still_open(wish: AnsweredWish) -> Question | None:
     """Things without rows of a deed, where a row of another table says that the deed is still to be done."""
     missing = [one for one in wish.block.filters if isinstance(one, Related) and not one.exists]
-    verb = _verb_behind_not(wish, yet=False)
+    verb = _verb_behind_not(wish)
     if not missing or not verb:
         return None
     for table in wish.lexicon.catalog.tables.values():
@@ -68,10 +68,10 @@ def values_or_rows(wish: AnsweredWish) -> Question | None:
     return None
 
 
-def _verb_behind_not(wish: AnsweredWish, *, yet: bool = True) -> str:
-    """The participle behind "not", where a wish says "yet" or "still" if it has to; empty: there is none."""
+def _verb_behind_not(wish: AnsweredWish) -> str:
+    """The participle behind "not", where a wish says "yet" or "still"; empty: there is none."""
     words = wish.words
-    if (yet and not _YET & set(words)) or "not" not in words:
+    if not _YET & set(words) or "not" not in words:
         return ""
     for mention in wish.mentions:
         at = mention.start

@@ -91,9 +91,7 @@ def own_or_joined(wish: AnsweredWish) -> Question | None:
         if not taken or taken[0].table in wish.things or len(mention.words) != 1:
             continue
         word = singular(mention.words[0])
-        own = [
-            c.name for c in base.columns if c.name != word and _last_part(c.name) == word and c.references is None
-        ]
+        own = [c.name for c in base.columns if c.name != word and _last_part(c.name) == word and c.references is None]
         before = {stem(part) for part in own[0].split(f"_{word}")[0].split("_")} if own else set()
         if own and not before & {stem(token.word) for token in wish.tokens}:
             choices = (own[0].replace("_", " "), f"{word} of the {singular(taken[0].table.split('.')[1])}")

@@ -39,7 +39,10 @@ ASKED = [
     ("borings per crew, longest first", "'longest first': by which figure?"),
     ("output per pit", "'output': the number of rows of ods.extraction, or which figure?"),
     ("top 5 pits by output", "'output': the number of rows of ods.extraction, or which figure?"),
-    ("tools not returned", "'not returned': a row of ods.loans that is not returned, or no row of dwd.returned at all?"),
+    (
+        "tools not returned",
+        "'not returned': a row of ods.loans that is not returned, or no row of dwd.returned at all?",
+    ),
     ("lost tools", "'lost tools': rows of ods.fees with cause 'LST', or rows of ods.tools?"),
 ]
 

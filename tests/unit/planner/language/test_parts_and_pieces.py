@@ -56,7 +56,10 @@ READ = [
 
 ASKED = [
     ("biscuits per month", "'biscuits': the number of rows of ods.bar_sales, or the sum of ods.bar_sales.bites?"),
-    ("number of sausages per seller", "'sausages': the number of rows of ods.bar_sales, or the sum of ods.bar_sales.bites?"),
+    (
+        "number of sausages per seller",
+        "'sausages': the number of rows of ods.bar_sales, or the sum of ods.bar_sales.bites?",
+    ),
     ("biggest loans in kg", "by which figure?"),
     ("guards in Ulm", "ods.guards.town 'Ulm'"),
     ("guards per month", "which time counts"),
