@@ -33,6 +33,7 @@ from streamhouse.planner.language.each_does import with_each_doing
 from streamhouse.planner.language.ended_as import with_ended_as
 from streamhouse.planner.language.ends_of_validity import with_ends
 from streamhouse.planner.language.excused import restricts_rows, said_of_all
+from streamhouse.planner.language.failed_rows import with_failed_rows
 from streamhouse.planner.language.flags_apart import with_whole_flags
 from streamhouse.planner.language.grammar import read_wish
 from streamhouse.planner.language.how_much import with_sums
@@ -68,7 +69,7 @@ from streamhouse.planner.language.reader import MEANINGFUL
 from streamhouse.planner.language.resolve import Failed, mentions_of, resolved
 from streamhouse.planner.language.roles import unseen
 from streamhouse.planner.language.running_things import with_running_things
-from streamhouse.planner.language.said_by_opposite import with_denial_first, with_opposites
+from streamhouse.planner.language.said_by_opposite import with_denial_first, with_denied_shares, with_opposites
 from streamhouse.planner.language.said_of_empty import with_empty_said
 from streamhouse.planner.language.said_of_groups import says_of_group
 from streamhouse.planner.language.scope import default_time, is_number
@@ -78,6 +79,7 @@ from streamhouse.planner.language.shared_heads import with_shared_heads
 from streamhouse.planner.language.shares_in_sums import with_shares_of_sums
 from streamhouse.planner.language.shown_columns import with_columns_apart
 from streamhouse.planner.language.spelling import respelled_words
+from streamhouse.planner.language.states_joined import with_both_states
 from streamhouse.planner.language.sums_of_things import with_sums_of_things
 from streamhouse.planner.language.thing_values import with_values_of_things
 from streamhouse.planner.language.tokens import Token, singular, stem, tokenize
@@ -177,6 +179,7 @@ def _tokens(wish: str, lexicon: Lexicon, draft: Draft) -> tuple[Token, ...]:
     draft.assumptions += [f"'{said}' says nothing of the data" for said in courtesies]
     tokens, slips = respelled_words(read_options(tokenize(rephrased(plain_wish)), draft), lexicon)
     draft.assumptions += slips
+    tokens = with_both_states(tokens, lexicon)
     for said_and_noted in _OTHERWISE_AND_NOTED:
         tokens = said_and_noted(tokens, lexicon, draft)
     for said_otherwise in _OTHERWISE:
@@ -216,7 +219,9 @@ _OTHERWISE = (
     with_key_names,
     with_countries,
     with_opposites,
+    with_failed_rows,
     with_denial_first,
+    with_denied_shares,
     with_nouns_of_adjectives,
     with_ended_as,
     with_both_sides,

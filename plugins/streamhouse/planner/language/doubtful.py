@@ -52,7 +52,7 @@ from streamhouse.planner.language.offered_times import (
     unnamed_condition,
     unnamed_group,
 )
-from streamhouse.planner.language.open_deeds import never_or_still_open, values_or_rows
+from streamhouse.planner.language.open_deeds import never_or_still_open, values_or_rows, without_some_rows
 from streamhouse.planner.language.place import is_participle
 from streamhouse.planner.language.scope import TIMES, default_time
 from streamhouse.planner.language.shape import Shaped
@@ -313,7 +313,7 @@ _CHECKS = (
     _unnamed_rows, _unnamed_time, _each_period, _moving_days, _last_period, _mixed_or, _not_then, _share_of_what,
     few_of_things, values_of_thing, times_of_thing, times_of_other_rows, bound_of_periods, lasting_state, split_name,
     verb_as_value, pieces_or_rows, period_left_out, finer_group, other_deed, earned, one_of_several_measures,
-    narrow_table, groups_of_whether, never_or_still_open, values_or_rows,
+    narrow_table, groups_of_whether, never_or_still_open, without_some_rows, values_or_rows,
     deed_without_rows, shown_or_done,
     restricted_whole, joined_deeds, starts_then, time_of_some, time_or_value, two_parts_of_day,
     among_rows, group_of_things, measured_twice,

@@ -4,7 +4,8 @@ from itertools import pairwise
 
 from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.draft import Compared, Figure, Is, Noun, When
-from streamhouse.planner.language.levels import LAST_WORD, NAME, SAME_FORM, WHOLE_NAME
+from streamhouse.planner.language.empty_columns import may_be_empty
+from streamhouse.planner.language.levels import LAST_WORD, NAME, NEARLY_NAME, SAME_FORM, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Mention
 from streamhouse.planner.language.scope import is_number
 from streamhouse.planner.language.shape import Shaped
@@ -153,6 +154,7 @@ def other_deed(wish: AnsweredWish) -> Question | None:
     named = {word for one in wish.mentions if len(one.words) > 1 and one.best >= WHOLE_NAME for word in one.words}
     named |= {one.words[0] for one in wish.mentions for sense in one.of_kind("column")
               if len(one.words) == 1 and sense.quality >= NAME and sense.table in read}  # fmt: skip
+    named |= {token.word for at, token in enumerate(wish.tokens) if _when_rows_came(wish, at)}
     for word in wish.draft.words:
         if word in named or not is_past_form(word):
             continue
@@ -163,6 +165,15 @@ def other_deed(wish: AnsweredWish) -> Question | None:
             text = f"'{word}': rows of {' or '.join(names)}? They are not what is counted over {wish.base.name}"
             return Question(text=text, phrase=word, choices=tuple(names))
     return None
+
+
+def _when_rows_came(wish: AnsweredWish, at: int) -> bool:
+    """Whether a word names the time that each row of the base has: "sold" of bar sales and their `sold_at`."""
+    base = wish.base
+    mention = wish.lexicon.mention(wish.tokens, at, 1)
+    times = [s for s in mention.of_kind("column") if s.table == base.name] if mention is not None else []
+    own = any(s.column == base.event_time and s.quality >= max(NEARLY_NAME, mention.best) for s in times if mention)
+    return own and base.event_time is not None and not may_be_empty(base.column(base.event_time))
 
 
 def earned(wish: AnsweredWish) -> Question | None:

@@ -324,6 +324,7 @@ def _adds(bench: Bench, noun: Noun) -> bool:
     return bool(found) and not found[0].of.role and found[0].cost <= 1.0 and adds_up(found[0].column)
 
 
+_ONE_OF = (("a",), ("an",))
 _CLOSE = 0.75  # columns whose costs differ less are as likely meant
 
 
@@ -347,6 +348,8 @@ def beside(bench: Bench, noun: Noun) -> None:
     if named_measure(bench, noun):
         if _before_rows(bench, noun):
             raise NotPlacedError(noun.text, f"it says which {bench.base.name} are meant, and is no figure there")
+        if bench.draft.said[noun.start - 1 : noun.start] in _ONE_OF:
+            raise NotPlacedError(noun.text, "it is one thing, and no figure")  # "clubs that booked a lane"
         if noun.linked or any(one.window in {"share", "ratio"} for one in bench.draft.figures):
             raise NotPlacedError(noun.text)
         measured(bench, Figure("", noun, phrase=noun.text))

@@ -17,6 +17,7 @@ from streamhouse.planner.language.people import holds_people
 from streamhouse.planner.language.place import RefusedError, UnclearError, counts
 from streamhouse.planner.language.scope import is_key_like, is_number, is_quantity
 from streamhouse.planner.language.tokens import singular, stem
+from streamhouse.planner.language.unit_figures import has_number_in
 from streamhouse.planner.language.words import ADVERB_GRAINS
 from streamhouse.planner.request import Block, ColumnRef, Cut, Dimension, Measure, Ranking
 
@@ -57,7 +58,9 @@ def nested_or_not(bench: Bench, figure: Figure) -> Figure:
         rows = bench.places.is_base(figure.noun.head) and (not numbers or is_id(numbers[0]))
         plain_rows = rows and not counted and (sense is None or counts(bench.places.scope, sense))
         sized = bool(_SIZES & set(figure.phrase.lower().split()))  # "the largest orders of each customer" count none
-        if plain_rows and figure.function in {"max", "min"} and (sized or _single(figure.noun)):
+        single = _single(figure.noun)
+        in_unit = single and sized and has_number_in(bench, figure.unit)  # "the largest order in kg"
+        if plain_rows and figure.function in {"max", "min"} and (sized or single) and not in_unit:
             raise UnclearError(f"'{figure.phrase}': by which figure?", figure.phrase)  # "the largest order"
         if plain_rows and figure.unit is not None and figure.unit.measures != "fraction":
             return replace(figure, hint=_HINT_OF.get(figure.unit.measures, "long"))  # "average purchase in dollars"

@@ -6,6 +6,7 @@ from streamhouse.planner.language.levels import ANY_FORM, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.periods import read_period
 from streamhouse.planner.language.place import is_participle
+from streamhouse.planner.language.scope import is_key_like
 from streamhouse.planner.language.tokens import Token
 
 _ARTICLES = frozenset({"a", "an", "any"})
@@ -25,12 +26,15 @@ def without_objects(tokens: tuple[Token, ...], lexicon: Lexicon, draft: Draft) -
             continue
         tables = {s.table for s in verb.of_kind("column") if s.quality >= ANY_FORM
                   and lexicon.catalog.tables[s.table].event_time == s.column}  # fmt: skip
-        names = {(s.table, s.column) for s in noun.senses if s.quality >= WHOLE_NAME and s.table in tables}
+        tables |= {s.table for s in verb.of_kind("table") if s.quality >= ANY_FORM}  # "booked" of bookings
+        own = [s for s in noun.senses if s.quality >= WHOLE_NAME and s.table in tables]
+        names = {(s.table, s.column) for s in own if s.quality == max(one.quality for one in own)}
         if len(names) != 1 or noun.of_kind("value", "table"):
             continue
         table, name = names.pop()
         column = lexicon.catalog.tables[table].column(name) if name else None
-        if column is not None and not column.references and column.type == "string" and not may_be_empty(column):
+        plain = column is not None and not column.references and (column.type == "string" or is_key_like(column))
+        if column is not None and plain and not may_be_empty(column):
             draft.assumptions.append(f"each row of {table} has {name}")
             return (*tokens[: verb.end], *tokens[noun.end :])
     return tokens

@@ -1,10 +1,11 @@
-"""Deeds that are still open: "tools not returned yet", of which some were returned before and are out again."""
+"""Deeds that are still open: "tools not returned", of which some were returned before and are out again."""
 
 from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.empty_columns import may_be_empty
 from streamhouse.planner.language.place import is_participle
 from streamhouse.planner.language.scope import TIMES, name_stems
 from streamhouse.planner.language.tokens import stem
+from streamhouse.planner.language.words import is_past_form
 from streamhouse.planner.request import ColumnRef, Condition, Question, Related
 
 _YET = frozenset({"yet", "still"})
@@ -25,6 +26,23 @@ def never_or_still_open(wish: AnsweredWish) -> Question | None:
                         f"or no row of {missing[0].table} at all?")  # fmt: skip
                 rows = table.name.rsplit(".", 1)[1].replace("_", " ")
                 return Question(text=text, phrase=verb, choices=(f"{rows} that are not {verb} yet",))
+    return None
+
+
+def without_some_rows(wish: AnsweredWish) -> Question | None:
+    """Things without rows of a table that has some rows of another: "tools not returned", which may be out again."""
+    tables = wish.lexicon.catalog.tables
+    missing = [one.table for one in wish.block.filters if isinstance(one, Related) and not one.exists]
+    for mention in wish.mentions if "not" in wish.text.lower().split() else ():
+        verb = mention.text.lower()
+        parts = [tables[sense.table] for sense in mention.of_kind("table") if sense.table in missing]
+        for part in parts if is_past_form(verb) else ():
+            keys = {name: tables[name].primary_key for name in part.upstream if name in tables}
+            whole = next((name for name, key in keys.items() if key == part.primary_key and name != wish.base.name), "")
+            if whole:
+                rows = whole.rsplit(".", 1)[1].replace("_", " ")
+                text = f"'not {verb}': a row of {whole} that is not {verb}, or no row of {part.name} at all?"
+                return Question(text=text, phrase=wish.text, choices=(f"{rows} not {verb}",))
     return None
 
 

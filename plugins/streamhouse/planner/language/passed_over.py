@@ -47,11 +47,15 @@ def passed_over(wish: str, found: Understood, described: list[str], lexicon: Lex
         read: Reads another wish over the same catalog.
     """
     assert found.request is not None
+    wish = _SHORT.sub(lambda short: "without" if short.group().endswith("o") else "with", wish)
     wanted = _answer(found)
     for start, end in _open_runs(wish, found, described, lexicon):
         if _answer(read(wish[:start] + wish[end:])) == wanted:
             return wish[start:end]
     return ""
+
+
+_SHORT = re.compile(r"\bw/o\b|\bw/(?= )")  # as in "pools w/ more than 5 lanes"
 
 
 def _open_runs(wish: str, found: Understood, described: list[str], lexicon: Lexicon) -> list[tuple[int, int]]:

@@ -15,6 +15,7 @@ from streamhouse.planner.language.plain_folds import measure_of_column
 from streamhouse.planner.language.scope import ReachableTables
 from streamhouse.planner.language.shape import Shaped, shaped
 from streamhouse.planner.language.tokens import stems
+from streamhouse.planner.language.weaker_names import has_weaker_name
 from streamhouse.planner.request import ColumnRef
 
 _PART = 3.0  # what the whole may cost more
@@ -174,6 +175,8 @@ def _decided(found: list[Shaped], lexicon: Lexicon) -> Shaped | Failed:
     best = found[0]
     for other in found[1:]:
         near = _LIKE if _same_name(best, other) else _NEAR
+        if has_weaker_name(best, other):
+            continue
         if other.cost - best.cost < near and not _related(best.bench.base.name, other.bench.base.name, lexicon):
             common = _common(found, best, other, lexicon)
             if common is not None:

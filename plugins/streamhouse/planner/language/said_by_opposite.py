@@ -7,20 +7,21 @@ from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.tokens import Token, stem
 from streamhouse.planner.language.words import AGGREGATES, RATES, SHARES
 
-_OPPOSITES = {
+OPPOSITES = {
     "failed": ("passed", "successful"), "unsuccessful": ("successful", "passed"), "inactive": ("active",),
     "invalid": ("valid",), "incomplete": ("complete", "completed"), "unpunctual": ("punctual",),
     "irregular": ("regular",), "dishonoured": ("honoured",),
 }  # fmt: skip
+"""What is not so → what is, in the words of a catalog."""
 
 
 def with_opposites(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
     """The tokens with "unpassed" for "failed", where exactly one column of yes or no says what is passed."""
     found = list(tokens)
     for at, token in enumerate(tokens):
-        if token.kind != "word" or token.word not in _OPPOSITES or _is_known(tokens, at, lexicon):
+        if token.kind != "word" or token.word not in OPPOSITES or _is_known(tokens, at, lexicon):
             continue
-        for word in _OPPOSITES[token.word]:
+        for word in OPPOSITES[token.word]:
             if _is_flag_of_one(word, lexicon):
                 denied = f"un{word}"
                 found[at] = replace(token, word=denied, stem=stem(denied))
@@ -61,6 +62,25 @@ def with_denial_first(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Toke
     if not said or rows is None:
         return tokens
     return (*tokens[: counts[0]], token, *tokens[counts[0] : at], *tokens[at + 1 :])
+
+
+def with_denied_shares(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
+    """The tokens with "share of bills that are not paid" for "share of unpaid bills"."""
+    for at in range(2, len(tokens) - 1):
+        token = tokens[at]
+        share = tokens[at - 1].word == "of" and tokens[at - 2].word in {"share", "percentage", "proportion"}
+        denies = token.kind == "word" and token.word.startswith("un") and len(token.word) > _SHORTEST
+        if not share or not denies or lexicon.mention(tokens, at, 1) is not None:
+            continue
+        rest = token.word[2:]
+        said = any(sense.kind in {"column", "value"} for sense in lexicon.meanings((stem(rest),)))
+        rows = lexicon.mention(tokens, at + 1)
+        if not said or rows is None or not rows.of_kind("table"):
+            return tokens
+        words = ("that", "are", "not", rest)
+        denied = [replace(token, text=word, word=word, stem=stem(word)) for word in words]
+        return (*tokens[:at], *tokens[at + 1 : rows.end], *denied, *tokens[rows.end :])
+    return tokens
 
 
 _SHORTEST = 5  # "unpaid" has a verb behind "un"

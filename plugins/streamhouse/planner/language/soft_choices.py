@@ -7,6 +7,7 @@ from streamhouse.planner.language.levels import COMMON_WORD, LAST_WORD, NEARLY_N
 from streamhouse.planner.language.people import names_people
 from streamhouse.planner.language.scope import TIMES, spoken
 from streamhouse.planner.language.tokens import singular, stem, stems
+from streamhouse.planner.language.words import ARTICLES
 from streamhouse.planner.request import ColumnRef, Condition, Question
 
 _HIGHEST = frozenset("highest lowest largest smallest biggest greatest maximum minimum top max min".split())
@@ -125,7 +126,8 @@ def state_when_empty(wish: AnsweredWish) -> Question | None:
     """Words that no rule read, and that say when a time is empty: "ambulances in use", which are not retired."""
     read = {at for one in wish.mentions for at in range(one.start, one.end)}
     left = {token.stem: token.text for at, token in enumerate(wish.tokens)
-            if at not in read and token.kind == "word" and wish.word(at - 1) in _STATES}  # fmt: skip
+            if at not in read and token.kind == "word" and wish.word(at - 1) in _STATES
+            and token.word not in ARTICLES}  # fmt: skip
     text = wish.block.model_copy(update={"columns": ()}).model_dump_json()
     for column in wish.base.columns:
         if column.type not in TIMES or not may_be_empty(column) or f'"column":"{column.name}"' in text:

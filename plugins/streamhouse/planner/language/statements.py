@@ -161,7 +161,8 @@ def _not_there(reader: Reader, noun: Noun, start: int) -> None:
     denied = "never" if reader.never else "not"
     clause = Present(noun, False, filters=said, phrase=f"{denied} {noun.text}", never=reader.never)
     reader.never = False
-    reader.keep(with_time(reader, clause, start))
+    flag = denied == "not" and not said and reader.is_yes_or_no(noun.head)  # it has no time: the rows have
+    reader.keep(clause if flag else with_time(reader, clause, start))
     _go_on_negated(reader)
 
 

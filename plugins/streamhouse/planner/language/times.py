@@ -89,9 +89,8 @@ def time_column(
     raise NotPlacedError(phrase, f"{bench.base.name} has no time")
 
 
-_ENDING = (
-    """end close finish solve resolve complete return pay done cancel update delete leave left restore stop arrive"""
-)
+_ENDING = """end close finish solve resolve complete return pay done cancel update delete leave left restore stop
+    arrive until expire expiry"""
 _ENDS = frozenset(stem(word) for word in _ENDING.split())
 
 

@@ -18,11 +18,13 @@ from streamhouse.planner.language.words import (
     ADVERB_GRAINS,
     ARTICLES,
     DOING,
+    EXTREMES,
     GRAINS,
     LIGHT_STEMS,
     MONTHS,
     NEGATIONS,
     STARTERS,
+    SUPERLATIVES,
     VERB_NOUNS,
     is_past_form,
 )
@@ -347,6 +349,13 @@ def _alone(_words: list[str], _at: int, answer: RequestParts) -> bool:
     return not answer.groups
 
 
+def _of_one_row(words: list[str], at: int, answer: RequestParts) -> bool:
+    """As in "the biggest single order": the highest or lowest number is that of one row."""
+    before = words[at - 1] if at else ""
+    sized = before in SUPERLATIVES or before in EXTREMES
+    return sized and len(answer.blocks) == 1 and bool({"max", "min"} & answer.functions)
+
+
 def _whether(words: list[str], at: int, _answer: RequestParts) -> bool:
     """As in "whether they came back or not"."""
     return "whether" in words[:at] and words[at - 1 : at] == ["or"]
@@ -386,6 +395,7 @@ _TRACES: tuple[tuple[str, Trace], ...] = (
     ("any", _alarmed),
     ("like", _wanted),
     ("single", _one),
+    ("single", _of_one_row),
     ("all", _all_of),
     ("different distinct unique", _distinct),
     ("am pm", _clock),

@@ -14,6 +14,9 @@ TURNS_OF_TYPING: tuple[tuple[str, str], ...] = (
     (r"\b(do|does|did|is|are|was|were|have|has|had|would|could|should|ca|wo)nt\b", r"\1n't"),
     (rf",? (?:pls|plz|please){_END}", ""),
     (r"\b(?:pls|plz)\b", "please"),
+    (r"(?<=[a-z)]) p\. ?(?=[a-z]{3,})", " per "),
+    # who gets something has it
+    (r"\b(who|that|which) (?:get|gets|receive|receives) (?=an? [a-z]+)", r"\1 have "),
     # what is said behind a comma
     (r"^([a-z]+s) ((?:per|by|for each|for every|of each) [a-z]+(?: [a-z]+)?),? (?:and|plus) (how (?:much|many)(?! (?:more|less|fewer)) [^,.;]+?)(?=[.?!]*\s*$)", r"number of \1 and \3 \2"),
     # when something was there for the last time

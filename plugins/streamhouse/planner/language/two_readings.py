@@ -18,7 +18,8 @@ from streamhouse.planner.language.parts_of_tables import (
 )
 from streamhouse.planner.language.place import is_participle
 from streamhouse.planner.language.shape import Shaped
-from streamhouse.planner.language.tokens import Token, singular, stem
+from streamhouse.planner.language.tokens import Token, singular, stem, stems
+from streamhouse.planner.language.units import is_unit_ending
 from streamhouse.planner.language.words import GRAINS, ROLE_WORDS
 from streamhouse.planner.request import ColumnRef, Condition, Question, Related
 
@@ -39,9 +40,11 @@ def value_of_two(wish: AnsweredWish) -> Question | None:
         near = {singular(token.word) for token in wish.tokens[max(mention.start - 3, 0) : mention.end + 2]}
         if len({table for table, _ in roots}) < 2 or id(mention) in sided or any(_is_said(one, near) for one in senses):
             continue
-        if _is_before_rows(mention, wish):
+        if _is_before_rows(mention, wish) or _is_described(list(roots.values()), near, wish):
             continue
-        choices = tuple(f"{s.column.replace('_', ' ')} '{s.value}'" for s in roots.values())
+        same = len({s.column for s in roots.values()}) < len(roots)  # "district" of passes, and of pools
+        names = [f"{s.table}.{s.column}" if same else s.column.replace("_", " ") for s in roots.values()]
+        choices = tuple(f"{name} '{s.value}'" for name, s in zip(names, roots.values(), strict=True))
         columns = " and of ".join(f"{s.table}.{s.column}" for s in roots.values())
         text = f"'{mention.text}' is a value of {columns}: which one?"
         return Question(text=text, phrase=mention.text, choices=choices)
@@ -54,6 +57,19 @@ def _is_before_rows(value: Mention, wish: AnsweredWish) -> bool:
     named = rows.tables(WHOLE_NAME) if rows is not None else set()
     own = {one.table for one in value.of_kind("value") if one.quality >= WHOLE_NAME}
     return named == {wish.base.name} and wish.base.name in own
+
+
+def _is_described(senses: list[Sense], near: set[str], wish: AnsweredWish) -> bool:
+    """Whether a verb beside a value is in the description of the rows' own column alone: "who live in Riverton"."""
+    tables = wish.lexicon.catalog.tables
+    verbs = {stem(word) for word in near if word in _VERBS_OF_PLACES}
+    said = [one for one in senses if verbs & set(stems(tables[one.table].column(one.column).description))]
+    return len(said) == 1 and said[0].table == wish.base.name
+
+
+_VERBS_OF_PLACES = frozenset(
+    "live lives lived living reside resides work works worked come comes came start starts".split()
+)
 
 
 def _is_said(sense: Sense, near: set[str]) -> bool:
@@ -75,14 +91,22 @@ def own_or_joined(wish: AnsweredWish) -> Question | None:
         if not taken or taken[0].table in wish.things or len(mention.words) != 1:
             continue
         word = singular(mention.words[0])
-        own = [
-            c.name for c in base.columns if c.name != word and c.name.split("_")[-1] == word and c.references is None
-        ]
-        if own and not {stem(part) for part in own[0].split("_")[:-1]} & {stem(token.word) for token in wish.tokens}:
+        own = [c.name for c in base.columns if c.name != word and _last_part(c.name) == word and c.references is None]
+        before = {stem(part) for part in own[0].split(f"_{word}")[0].split("_")} if own else set()
+        if own and not before & {stem(token.word) for token in wish.tokens}:
             choices = (own[0].replace("_", " "), f"{word} of the {singular(taken[0].table.split('.')[1])}")
             text = f"'{mention.text}' may mean {base.name}.{own[0]} or {taken[0].table}.{taken[0].column}: which one?"
             return Question(text=text, phrase=mention.text, choices=choices)
     return None
+
+
+def _last_part(column: str) -> str:
+    """The last part of the name of a column that does not say its unit: "price" of `cup_price_eur`."""
+    parts = column.split("_")
+    return parts[-2] if len(parts) > _TWO and is_unit_ending(parts[-1]) else parts[-1]
+
+
+_TWO = 2
 
 
 def thing_or_column(wish: AnsweredWish) -> Question | None:

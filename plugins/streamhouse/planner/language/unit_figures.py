@@ -169,6 +169,11 @@ def implied_column(bench: Bench, figure: Figure) -> Placed:
     return Placed(ColumnRef(column=found[0].name), bench.places.scope.reaches[""], found[0], 0.0)
 
 
+def has_number_in(bench: Bench, unit: Unit | None) -> bool:
+    """Whether exactly one number of the base can be said in a unit."""
+    return unit is not None and sum(_fits(bench, column, unit) for column in bench.base.columns) == 1
+
+
 _OF_WORK = frozenset({"work", "labour", "labor", "worked", "working", "service", "spent", "downtime"})
 
 

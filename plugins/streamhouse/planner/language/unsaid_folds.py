@@ -117,6 +117,7 @@ def joined_counts(wish: AnsweredWish) -> Question | None:
     """Two counts of which one became a condition on the other: "number of applications and interviews per company"."""
     counts = [one for one in wish.block.measures if one.function.startswith("count") and one.named is None]
     values = {str(value) for one in wish.block.filters if isinstance(one, Condition) for value in one.values}
+    values |= {"true"} if "True" in values else set()  # of a flag
     if len(counts) != 1 or len(wish.block.measures) != 1 or wish.block.inner is not None:
         return None
     for figure in wish.draft.figures:

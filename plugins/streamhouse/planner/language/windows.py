@@ -8,8 +8,10 @@ from streamhouse.planner.language.draft import Figure, Is, Noun, Present, Time
 from streamhouse.planner.language.empty_columns import may_be_empty
 from streamhouse.planner.language.figures import measured
 from streamhouse.planner.language.grouped import dimension_of
+from streamhouse.planner.language.levels import ANY_FORM
+from streamhouse.planner.language.lexicon import Mention
 from streamhouse.planner.language.named_measures import named_measure
-from streamhouse.planner.language.place import NotPlacedError, UnclearError
+from streamhouse.planner.language.place import NotPlacedError, UnclearError, is_participle
 from streamhouse.planner.language.quotients import check_quotient
 from streamhouse.planner.language.scope import TIMES
 from streamhouse.planner.language.units import Unit, unit_of
@@ -152,7 +154,7 @@ def _share(bench: Bench, figure: Figure, plain: Figure, *, shown: bool) -> str:
     """A share of rows with a condition; without one, of the total."""
     before = len(bench.filters)
     where: list[Filter] = [found for clause in figure.where for found in filters_of(bench, clause)]
-    if where or (isinstance(figure.noun, Noun) and _restricts(bench, figure.noun)):
+    if where or (isinstance(figure.noun, Noun) and (_restricts(bench, figure.noun) or _some_done(bench, figure.noun))):
         total = measured(bench, plain, hidden=True)
         around = bench.filters[before:]
         if not where:
@@ -183,6 +185,20 @@ def _restricts(bench: Bench, noun: Noun) -> bool:
     return any(m.of_kind("value") and bench.places.values(m) for m in noun.mentions) and not (
         noun.head.of_kind("table", "measure", "column") and not noun.around
     )
+
+
+def _some_done(bench: Bench, noun: Noun) -> bool:
+    """Whether a word before rows says what was done to some of them, or what is open: "cancelled | bookings"."""
+    return any(mention.of_kind("state") or _is_done_to_some(bench, mention) for mention in noun.around)
+
+
+def _is_done_to_some(bench: Bench, mention: Mention) -> bool:
+    """Whether all that a participle means are times of the base that some of its rows lack."""
+    base = bench.base
+    own = [sense for sense in mention.senses if sense.table == base.name and sense.quality >= ANY_FORM]
+    columns = [base.column(sense.column) for sense in own if sense.kind == "column"]
+    timed = all(one.type in TIMES and one.name != base.event_time and may_be_empty(one) for one in columns)
+    return is_participle(mention) and bool(columns) and timed and len(columns) == len(own)
 
 
 def _ratio(bench: Bench, figure: Figure, total: str, where: tuple[Filter, ...]) -> str:

@@ -12,7 +12,9 @@ from streamhouse.planner.language.chosen_groups import (
     plural_group,
     plural_time,
 )
+from streamhouse.planner.language.counts_of_parts import COUNTS_OF_PARTS
 from streamhouse.planner.language.doubtful_verbs import shown_or_so, state_of_verb, sum_without_rows
+from streamhouse.planner.language.named_by_part import NAMED_BY_PART
 from streamhouse.planner.language.other_times import (
     oldest_by_age,
     time_for_which,
@@ -30,6 +32,8 @@ from streamhouse.planner.language.rows_of_which import (
     rows_of_another,
     thing_and_deed,
 )
+from streamhouse.planner.language.rows_or_amounts import ROWS_OR_AMOUNTS
+from streamhouse.planner.language.rows_or_pieces import rows_or_pieces
 from streamhouse.planner.language.shares_of_what import rows_in_sum, share_of_part
 from streamhouse.planner.language.soft_choices import SOFT_CHOICES
 from streamhouse.planner.language.unsaid_folds import (
@@ -49,7 +53,10 @@ WORDS_THAT_CHOOSE = (
     people_as_number,
     share_of_part, rows_in_sum, column_of_several, flag_as_group, average_of_groups, added_or_both,
     plural_group, plural_time,
-    sum_of_each, rows_uncounted, joined_counts, things_without_rows, things_or_deeds, long_or_far,
+    sum_of_each, rows_or_pieces, rows_uncounted, joined_counts, things_without_rows, things_or_deeds, long_or_far,
+    *NAMED_BY_PART,
+    *ROWS_OR_AMOUNTS,
+    *COUNTS_OF_PARTS,
     *SOFT_CHOICES,
 )  # fmt: skip
 """The checks, in the order in which they ask."""
