@@ -42,6 +42,7 @@ HOSTILE = Wish.model_validate(
         ("twentyfourth", 65, {"toolhire", "vet"}),
         ("twentyfifth", 80, {"furniture", "musicschool"}),
         ("twentysixth", 70, {"beekeeping", "taxi"}),
+        ("twentyeighth", 70, {"examcentre", "studenthousing"}),
     ],
 )
 def test_a_set_to_develop_on_has_its_schemas_and_a_part_to_refuse(name, count, schemas):
