@@ -30,6 +30,11 @@ GARDEN = catalog(
 )  # fmt: skip
 
 READ = [
+    # a moment beside a day: the day itself is not over
+    ("bills paid after due", "ods.bills; where due_on < day(paid_at)"),
+    ("bills paid late", "ods.bills; where due_on < day(paid_at)"),
+    ("bills paid on time", "ods.bills; where due_on >= day(paid_at)"),
+    ("bills that were due before they were paid", "ods.bills; where due_on < day(paid_at)"),
     # a column in percent is so anyway
     ("average damp per warden in %", "ods.seats; by warden_no; get avg(damp_percent)"),
     # what the choices of the questions below lead to
