@@ -30,11 +30,45 @@ GARDEN = catalog(
 )  # fmt: skip
 
 READ = [
+    # a value that a column of the things is said to have
+    ("gardeners whose home town is Arn", "ods.gardeners; where home_town = Arn"),
+    ("gardeners whose town is Arn or Bex", "ods.gardeners; where home_town in Arn, Bex"),
+    ("gardeners whose home town is unknown", "ods.gardeners; where home_town is null"),
+    ("parks where the soil is clay", "ods.parks; where soil = CLY"),
+    ("number of repairs whose trade is water per month", "ods.repairs; where trade = WAT; by month(reported_at); get count(*)"),
+    ("parks whose soil is not clay", "ods.parks; where soil <> CLY; show park_code, soil"),
+    # a bound behind the group of its figure
+    ("repair cost per day over 800 euros", "ods.repairs; by day(reported_at); get repair_cost; having repair_cost > 800"),
+    ("alert when repair costs per day are over 800 euros", "ods.repairs; by day(reported_at); get repair_cost; having repair_cost > 800; alert True"),
+    ("alert when repair costs of one day exceed 800 euros", "ods.repairs; by day(reported_at); get repair_cost; having repair_cost > 800; alert True"),
+    ("Tell me when the repairs of one day cost more than 800 euros", "ods.repairs; by day(reported_at); get repair_cost; having repair_cost > 800; alert True"),
+    ("number of repairs per plot above 5", "ods.repairs; by plot_no; get count(*); having repair_count > 5"),
+    ("days with repair costs over 800 euros", "ods.repairs; by day(reported_at); get repair_cost; having repair_cost > 800"),
+    # the best rows within what another table has
+    ("the 3 most expensive repairs in each park", "ods.repairs; join plot=ods.plots; show repair_no, plot_no, warden_no, reported_at, mended_at, trade, priority, cost_eur, plot.park_code; top 3 cost_eur per park_code"),
+    # how far something is from a place
+    ("parks less than 500 m from the river", "ods.parks; where metres_to_river < 500"),
+    ("parks with a shed and within 2 km of the river", "ods.parks; where has_shed = True and metres_to_river <= 2000"),
+    # what each row says anyway
+    ("gardeners who signed up but never booked anything", "ods.gardeners; where no ods.seats by gardener_no"),
+    # how long it takes until something is done
+    ("how long does it take until a repair is mended", "ods.repairs; get avg(hours(reported_at→mended_at))"),
+    ("how long does it take on average until a water repair is mended, in days", "ods.repairs; where trade = WAT; get avg(days(reported_at→mended_at))"),
+    ("average number of days until repairs are mended per trade", "ods.repairs; by trade; get avg(days(reported_at→mended_at))"),
+    ("days from reported to mended, on average, per trade", "ods.repairs; by trade; get avg(days(reported_at→mended_at))"),
     # a moment beside a day: the day itself is not over
     ("bills paid after due", "ods.bills; where due_on < day(paid_at)"),
     ("bills paid late", "ods.bills; where due_on < day(paid_at)"),
     ("bills paid on time", "ods.bills; where due_on >= day(paid_at)"),
     ("bills that were due before they were paid", "ods.bills; where due_on < day(paid_at)"),
+    # whose value it is, of two tables that have it
+    ("seats in German courses", "ods.seats; join course=ods.courses; where course.course_language = GER"),
+    ("average stars of English courses per warden", "ods.seats; join course=ods.courses; where course.course_language = ENG; by warden_no; get avg(stars)"),
+    ("seats of English wardens", "ods.seats; join warden=ods.wardens; where warden.speaks = ENG"),
+    # an amount, and a key that is called so
+    ("average fine per gardener", "ods.fines; by gardener_no; get avg(fine_eur)"),
+    # slips
+    ("how mnay plots are there per park", "ods.plots; by park_code; get count(*)"),
     # a column in percent is so anyway
     ("average damp per warden in %", "ods.seats; by warden_no; get avg(damp_percent)"),
     # what the choices of the questions below lead to
