@@ -16,6 +16,7 @@ from streamhouse.planner.language.adjectives import with_nouns_of_adjectives
 from streamhouse.planner.language.always_done import with_plain_groups
 from streamhouse.planner.language.articles_in_names import without_articles
 from streamhouse.planner.language.average_behind import with_average_first
+from streamhouse.planner.language.bounds_behind_groups import with_bounds_first, with_one_period_last
 from streamhouse.planner.language.counted_first import with_counts_first
 from streamhouse.planner.language.counted_sides import with_counts_of_values
 from streamhouse.planner.language.countries import with_countries
@@ -26,6 +27,7 @@ from streamhouse.planner.language.deeds_had import with_deeds
 from streamhouse.planner.language.deeds_of_agents import with_agents
 from streamhouse.planner.language.denied_values import with_denied_values
 from streamhouse.planner.language.designators import with_plain_values
+from streamhouse.planner.language.distances import with_distances
 from streamhouse.planner.language.done_things import with_done_things
 from streamhouse.planner.language.doubtful import doubt
 from streamhouse.planner.language.draft import Draft
@@ -70,6 +72,7 @@ from streamhouse.planner.language.resolve import Failed, mentions_of, resolved
 from streamhouse.planner.language.roles import unseen
 from streamhouse.planner.language.running_things import with_running_things
 from streamhouse.planner.language.said_by_opposite import with_denial_first, with_denied_shares, with_opposites
+from streamhouse.planner.language.said_of_each import without_said_of_each
 from streamhouse.planner.language.said_of_empty import with_empty_said
 from streamhouse.planner.language.said_of_groups import says_of_group
 from streamhouse.planner.language.scope import default_time, is_number
@@ -85,6 +88,7 @@ from streamhouse.planner.language.thing_values import with_values_of_things
 from streamhouse.planner.language.tokens import Token, singular, stem, tokenize
 from streamhouse.planner.language.total_amounts import with_totals
 from streamhouse.planner.language.turned_names import with_turned_names
+from streamhouse.planner.language.until_done import with_time_until
 from streamhouse.planner.language.vague_lengths import vague_length
 from streamhouse.planner.language.values_as_things import with_things_of_values
 from streamhouse.planner.language.verbs_in_names import with_verbs_in_names
@@ -92,6 +96,7 @@ from streamhouse.planner.language.verbs_of_rows import with_verbs_of_rows
 from streamhouse.planner.language.versus_rest import with_both_sides
 from streamhouse.planner.language.whether import with_groups_of_flags
 from streamhouse.planner.language.who_did import with_who
+from streamhouse.planner.language.whose_values import with_values_of_whose
 from streamhouse.planner.language.without_doer import without_doer
 from streamhouse.planner.language.without_rows import with_missing_rows
 from streamhouse.planner.language.without_values import with_values_left_out
@@ -191,6 +196,9 @@ _OTHERWISE_AND_NOTED = (
     named_people,
     with_last_names,
     with_who,
+    with_time_until,
+    without_said_of_each,
+    with_distances,
     with_ends,
     with_never_done,
     with_measured_adjectives,
@@ -206,6 +214,9 @@ _OTHERWISE_AND_NOTED = (
 """Rules that say a part of a wish otherwise, and note in the draft what they assume; each takes what the last gave."""
 
 _OTHERWISE = (
+    with_values_of_whose,
+    with_bounds_first,
+    with_one_period_last,
     without_articles,
     with_channels,
     with_how_often,

@@ -264,21 +264,21 @@ local_epoch_rows: 1
 
 def test_spark_forgets_the_rows_of_a_read_that_ends_after_its_epoch_failed(tmp_path, monkeypatch):
     """Both steps fail as soon as `lines` does, and wait no longer for `more`."""
-    kept, released = [], threading.Event()
+    cached, released = [], threading.Event()
 
     def read(_, origin, *__):
         if origin.name == "lines":
             raise EngineError("lines cannot be read")
         assert released.wait(PATIENCE_S)
-        return KeptRows(origin.name, kept)
+        return CachedRows(origin.name, cached)
 
     monkeypatch.setattr(epoch_module, "spread_changes", read)
-    with running(planned(tmp_path, BOTH), SpreadFrames(kept), Store(), rows_between=2) as run:
+    with running(planned(tmp_path, BOTH), SpreadFrames(cached), Store(), rows_between=2) as run:
         with pytest.raises(EngineError, match="lines cannot be read"):
             run.all()
         run.release()
         released.set()
-    assert kept == []
+    assert cached == []
 
 
 def test_nothing_is_written_once_the_lease_ran_out(plan):

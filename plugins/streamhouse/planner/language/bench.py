@@ -6,7 +6,7 @@ from streamhouse.planner.catalog import CatalogColumn, CatalogTable
 from streamhouse.planner.language.draft import Draft
 from streamhouse.planner.language.place import PlaceFinder
 from streamhouse.planner.language.units import Unit, unit_of, unit_of_name
-from streamhouse.planner.request import Block, Derived, Dimension, Filter, Measure, Scalar
+from streamhouse.planner.request import Block, ColumnRef, Derived, Dimension, Filter, Measure, Scalar
 
 
 @dataclass
@@ -21,6 +21,7 @@ class Bench:
     filters: list[Filter] = field(default_factory=list)
     having: list[Filter] = field(default_factory=list)
     hidden: dict[str, None] = field(default_factory=dict)
+    beside: dict[str, ColumnRef] = field(default_factory=dict)  # groups of ranked rows that other tables have
     shows: bool = False  # the columns that the wish begins with are in the result
 
     @property

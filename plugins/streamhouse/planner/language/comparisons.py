@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
+from typing import cast
 
 from streamhouse.planner.catalog import CatalogColumn
 from streamhouse.planner.language.bench import Bench, unit_of_column
@@ -22,7 +23,9 @@ from streamhouse.planner.request import (
     Comparator,
     Condition,
     Constant,
+    Cut,
     Filter,
+    Grain,
     Scalar,
 )
 
@@ -53,7 +56,7 @@ def compared(bench: Bench, clause: Compared) -> list[Filter]:
         if one and other and factor(one, other) != 1:
             raise RefusedError(f"{left.name} is in {one.name} and {right.name} in {other.name}")
         bench.places.note(clause.phrase, f"{left.name} {clause.operator} {right.name}")
-        return [Condition(left=bench.places.use(left), operator=clause.operator, other=bench.places.use(right))]
+        return [_of_columns(bench, clause, left, right)]
     numbers = [one for one in bench.places.columns(clause.left, want="number") if not _names_rows(one)]
     if bench.places.is_base(clause.left.head) and (not numbers or numbers[0].cost > 0.5):
         numbers = []
@@ -64,6 +67,21 @@ def compared(bench: Bench, clause: Compared) -> list[Filter]:
         raise NotPlacedError(clause.phrase, f"{placed.name} is a key")
     bench.places.note(clause.phrase, f"{placed.name} {clause.operator}")
     return _bounded(bench.places.use(placed), clause, placed)
+
+
+def _of_columns(bench: Bench, clause: Compared, left: Placed, right: Placed) -> Condition:
+    """A comparison of two columns; a moment beside a day is taken as its day, for the day itself is not over then."""
+    one, other = (bench.places.use(placed) for placed in (left, right))
+    operator = cast("Comparator", clause.operator)
+    if left.column.type == "date" and right.column.type in _MOMENTS:
+        return Condition(left=one, operator=operator, other=Cut(of=other, grain=Grain.DAY))
+    if left.column.type in _MOMENTS and right.column.type == "date":
+        return Condition(left=other, operator=_TURNED[operator], other=Cut(of=one, grain=Grain.DAY))
+    return Condition(left=one, operator=operator, other=other)
+
+
+_MOMENTS = frozenset({"timestamp", "timestamp_ntz"})
+_TURNED: dict[Comparator, Comparator] = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "<>": "<>"}
 
 
 def _names_rows(placed: Placed) -> bool:

@@ -25,7 +25,7 @@ from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Mention
 from streamhouse.planner.language.numbered import read_numbered
 from streamhouse.planner.language.periods import read_period
-from streamhouse.planner.language.reader import Reader, is_done
+from streamhouse.planner.language.reader import DETERMINERS, Reader, is_done
 from streamhouse.planner.language.statements import is_time, noun_next, unmade, valued
 from streamhouse.planner.language.tokens import singular
 from streamhouse.planner.language.versus import read_versus
@@ -222,6 +222,19 @@ def _figure_of_average(reader: Reader) -> Compared | None:
     return average
 
 
+def _measure_of_bound(reader: Reader) -> Compared | None:
+    """Read "revenue over 100 euros"."""
+    start = reader.at
+    reader.skip(DETERMINERS)
+    noun = reader.noun()
+    plain = noun is not None and not noun.around and noun.head.of_kind("measure") and not noun.head.of_kind("table")
+    found = read_compared(reader, noun) if plain else None
+    if noun is None or found is None or found.low is None or found.high is not None:
+        reader.at = start
+        return None
+    return replace(found, left=Figure("", noun, phrase=noun.text), phrase=reader.text(start))
+
+
 def read_periods_meeting_rule(reader: Reader) -> bool:
     """Read "days on which more than 700 kWh were used": periods whose figure meets a condition."""
     grain = GRAINS.get(reader.word())
@@ -233,7 +246,7 @@ def read_periods_meeting_rule(reader: Reader) -> bool:
         reader.at = start
         return False
     reader.draft.groups.append(Time(grain, None, grain.value))
-    average = read_average(reader, None) or _figure_of_average(reader)
+    average = read_average(reader, None) or _figure_of_average(reader) or _measure_of_bound(reader)
     if average is not None and average.left is not None:
         reader.keep(average)
         return True

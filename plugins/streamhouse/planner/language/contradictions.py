@@ -3,7 +3,19 @@
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from streamhouse.planner.request import Block, ColumnRef, Condition, Cut, During, Filter, Grain, Scalar
+from streamhouse.planner.request import (
+    Arithmetic,
+    Banded,
+    Between,
+    Block,
+    ColumnRef,
+    Condition,
+    Cut,
+    During,
+    Filter,
+    Grain,
+    Scalar,
+)
 
 
 def contradiction(block: Block) -> str:
@@ -58,7 +70,30 @@ def _no_time(filters: tuple[Filter, ...], times: dict[str, list[During]]) -> str
     for left in empty:
         if repr(left) in times or repr(left) in cut:
             return f"{_name(left)} cannot be empty and have a value at once"
+        for one in filters:
+            if isinstance(one, Condition) and one.operator != "is null" and left in _columns(one):
+                lasting = isinstance(one.left, Between)
+                until = ": how long something has gone on until today cannot be planned" if lasting else ""
+                return f"{_name(left)} cannot be empty and be compared at once{until}"
     return ""
+
+
+def _columns(condition: Condition) -> list[Scalar]:
+    """The columns that a condition computes with, or compares with each other."""
+    plain = isinstance(condition.left, ColumnRef) and condition.other is None
+    found: list[Scalar] = []
+    pending = [] if plain else [condition.left, condition.other]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, ColumnRef):
+            found.append(part)
+        elif isinstance(part, Between):
+            pending += [part.first, part.last]
+        elif isinstance(part, Arithmetic):
+            pending += [part.left, part.right]
+        elif isinstance(part, Cut | Banded):
+            pending.append(part.of)
+    return found
 
 
 _WITH_VALUE = frozenset({"=", "in", "<", "<=", ">", ">=", "is not null"})

@@ -59,7 +59,7 @@ def _due_of(table: CatalogTable, done: CatalogColumn) -> CatalogColumn | None:
         return None
     if len(others) > 1:
         others = [c for c in others if set(stems(c.name)) & set(stems(done.name)) - {"at", "on"}]
-    return others[0] if len(others) == 1 and others[0].type == done.type else None
+    return others[0] if len(others) == 1 else None
 
 
 def _knows_late(table: CatalogTable) -> bool:

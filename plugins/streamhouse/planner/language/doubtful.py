@@ -163,7 +163,9 @@ def _beside(filters: Iterable[Filter]) -> Iterator[Related]:
 def _restricts_other_time(wish: AnsweredWish) -> bool:
     """As in "bills paid late, per month": the time of what was done decides which rows, and none is said of groups."""
     said = any(isinstance(one, Time) and one.of is not None for one in wish.draft.groups)
-    compared = (one for one in wish.block.filters if isinstance(one, Condition) and isinstance(one.other, ColumnRef))
+    compared = (
+        one for one in wish.block.filters if isinstance(one, Condition) and isinstance(one.other, ColumnRef | Cut)
+    )
     return not said and any(isinstance(one.left, ColumnRef) and _is_time(wish, one.left) for one in compared)
 
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from streamhouse.planner.language.draft import Draft, Noun
-from streamhouse.planner.language.levels import NEARLY_NAME
+from streamhouse.planner.language.levels import NEARLY_NAME, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Mention
 from streamhouse.planner.language.mentions import mentions_of
 from streamhouse.planner.language.place import CLOSE, Placed, PlaceFinder, UnclearError
@@ -22,10 +22,22 @@ def one_meant(places: PlaceFinder, draft: Draft, value: Mention, near: list[Plac
     """
     near = places.directed(near, (*cues, *value.cues)) or near
     near = _owned(places, draft, value, near) if len(near) > 1 else near
+    near = _of_thing_behind(places, draft, value, near) if len(near) > 1 else near
     if len(near) > 1:
         choices = [f"{one} '{placed.value}'" for one, placed in zip(_told_apart(places, near), near, strict=True)]
         raise UnclearError(f"'{value.text}' may mean {' or '.join(choices)}: which one?", value.text, choices)
     return near[0]
+
+
+def _of_thing_behind(places: PlaceFinder, draft: Draft, value: Mention, near: list[Placed]) -> list[Placed]:
+    """As in "German exams": of several places that of the thing right behind a value, else all of them."""
+    behind = [one for one in mentions_of(draft) if one.start == value.end and one.end > one.start]
+    tables = {table for one in behind for table in one.tables(WHOLE_NAME)}
+    found = [one for one in near if one.reach.table.name in tables]
+    if len(found) != 1 or value.best_of("table") >= NEARLY_NAME:
+        return near
+    places.assume(f"'{value.text}' is {places.called(found[0])}")
+    return found
 
 
 def with_owner(places: PlaceFinder, draft: Draft, group: Noun) -> Noun:

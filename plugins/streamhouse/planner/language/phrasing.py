@@ -85,7 +85,8 @@ _TURNS: tuple[tuple[str, str], ...] = (
       for n, (one, two) in enumerate(pairwise(_COUNTED), start=1)),
     (rf"\b(how long (?:does|did) it take)(?! on average)( to [a-z]+(?: (?:an?|the|one) [a-z]+)?),? (in {_UNIT})\b",
      r"average time\2 \3"),
-    (rf"\b((?:the )?(?:time|duration|delay|length) [^,.;]+?),? on average,? (?=(?:per|by|for each) |in {_UNIT}\b|$)",
+    ((rf"\b((?:the )?(?:time|duration|delay|length|(?:days|hours|minutes)(?= from| between)) [^,.;]+?),? on average,? "
+      rf"(?=(?:per|by|for each) |in {_UNIT}\b|$)"),
      r"average \1 "),
     ((r"^(?:the )?([a-z]+(?: [a-z]+)?(?: of [^,.;]+?)?) ((?:per|for each|of each|for every) [^,.;]+?),? on average"
       r"[.!?]*$"), r"average \1 \2"),

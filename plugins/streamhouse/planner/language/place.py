@@ -106,7 +106,7 @@ class PlaceFinder:
         found = self.columns(noun, want=want)
         if not found:
             raise NotPlacedError(noun.text)
-        best = self._decided(noun, found)
+        best = self._decided(noun, found, want)
         self.cost += best.cost
         self._around(noun, best)
         return best
@@ -198,9 +198,12 @@ class PlaceFinder:
                 return True
         return set(stems(" ".join(mention.words))) <= {stem(part) for part in self._parts(placed)}
 
-    def _decided(self, noun: Noun, found: list[Placed]) -> Placed:
+    def _decided(self, noun: Noun, found: list[Placed], want: str = "any") -> Placed:
         best = found[0]
         rivals = [one for one in found[1:] if one.cost - best.cost < CLOSE]
+        amounts = [one for one in (best, *rivals) if one.column.name not in one.reach.table.primary_key]
+        if want == "number" and amounts:
+            best, *rivals = amounts  # "average fee" is of no number of an invoice
         if rivals:
             choices = [self.called(one) for one in (best, *rivals)]
             raise UnclearError(f"'{noun.text}' may mean {_or(choices)}: which one?", noun.text, choices)

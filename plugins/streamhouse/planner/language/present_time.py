@@ -26,7 +26,7 @@ def leave_out_ended(bench: Bench) -> None:
     ends = _ends(bench)
     if not said or not ends or _is_bound(bench, ends):
         return
-    sure = [column for column in ends if _is_empty_for_now(column)]
+    sure = [column for column in ends if is_empty_for_now(column)]
     if len(sure) != 1 or bench.base.event_time is not None:
         names = [f"{bench.base.name}.{column.name}" for column in ends]
         choices = tuple(f"without {spoken(column.name)}" for column in ends)
@@ -74,7 +74,7 @@ def _asked(bench: Bench, column: CatalogColumn) -> bool:
 def _ends(bench: Bench) -> list[CatalogColumn]:
     """Times of the base that say since when something is over."""
     words = {stem(word) for word in STATES["current"]}
-    return [one for one in _later_times(bench) if _is_empty_for_now(one) or name_stems(one) & words]
+    return [one for one in _later_times(bench) if is_empty_for_now(one) or name_stems(one) & words]
 
 
 def _later_times(bench: Bench) -> list[CatalogColumn]:
@@ -82,7 +82,7 @@ def _later_times(bench: Bench) -> list[CatalogColumn]:
     return [one for one in bench.base.columns if one.type in TIMES and one.name != bench.base.event_time]
 
 
-def _is_empty_for_now(column: CatalogColumn) -> bool:
+def is_empty_for_now(column: CatalogColumn) -> bool:
     """Whether the description of a time says that it is empty for what goes on."""
     return _GOES_ON.search(when_empty(column)) is not None
 
@@ -97,7 +97,7 @@ def _ends_of_now(word: str, times: list[CatalogColumn], named: list[CatalogColum
     """
     if word not in {"current", "active"}:
         return named
-    ongoing = [one for one in times if _is_empty_for_now(one)]
+    ongoing = [one for one in times if is_empty_for_now(one)]
     if len(ongoing) == 1 and all(one in ongoing or (one.description and not may_be_empty(one)) for one in named):
         return ongoing
     return named or ongoing

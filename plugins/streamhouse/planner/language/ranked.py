@@ -10,7 +10,7 @@ from streamhouse.planner.language.hints import by_age, hinted, size_of_rows
 from streamhouse.planner.language.levels import NEARLY_NAME
 from streamhouse.planner.language.lexicon import entity_of
 from streamhouse.planner.language.named_measures import adds_up
-from streamhouse.planner.language.place import NotPlacedError, UnclearError
+from streamhouse.planner.language.place import NotPlacedError, Placed, UnclearError
 from streamhouse.planner.language.scope import is_quantity
 from streamhouse.planner.language.tokens import plural, singular, stems
 from streamhouse.planner.request import ColumnRef, Cut, Grain, Measure, Ranking
@@ -192,15 +192,23 @@ def _rows(bench: Bench, best: Best) -> Ranking:
         if not isinstance(group, Noun):
             raise NotPlacedError(best.phrase, "the best rows of each period cannot be listed; say which figure decides")
         placed = bench.places.column(group)
-        if placed.of.role:
-            raise NotPlacedError(best.phrase, f"{placed.name} is no column of {bench.base.name}")
-        per.append(placed.column.name)
+        per.append(_group_of_rows(bench, placed))
     bench.places.contexts(best.target.around)
     bench.places.take_base(best.target.head)
     placed = hinted(bench, best.hint, best.phrase, days=True)
     descending = best.descending != by_age(placed, best.hint)
     bench.places.note(best.phrase, f"{'highest' if descending else 'lowest'} {best.count} by {placed.name}")
     return Ranking(by=placed.column.name, count=best.count, descending=descending, per=tuple(per), ties=best.ties)
+
+
+def _group_of_rows(bench: Bench, placed: Placed) -> str:
+    """The column that rows are ranked within; one of another table is shown beside them."""
+    name = placed.column.name
+    if placed.of.role:
+        own = {column.name for column in bench.base.columns}
+        name = f"{placed.of.role}_{name}" if name in own else name
+        bench.beside[name] = bench.places.use(placed)
+    return name
 
 
 __all__ = ["Cut", "Figure"]

@@ -5,11 +5,13 @@ It knows nothing of the rules that read the wish, so that a word which a rule to
 
 from decimal import Decimal
 
+from streamhouse.planner.language.bench import unit_of_column
 from streamhouse.planner.language.draft import Draft, Noun
 from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.mentions import mentions_of
 from streamhouse.planner.language.shape import Shaped
 from streamhouse.planner.language.tokens import Token, singular, stem
+from streamhouse.planner.language.units import unit_of
 from streamhouse.planner.language.words import (
     AFTER_NUMBER,
     COMPARISONS,
@@ -23,7 +25,7 @@ from streamhouse.planner.language.words import (
     WEEKDAYS,
     is_past_form,
 )
-from streamhouse.planner.request import AnyOf, Block, ColumnRef, Condition, Filter, Ranking, Related
+from streamhouse.planner.request import AnyOf, Block, ColumnRef, Condition, Filter, Measure, Ranking, Related
 
 _AVERAGES = frozenset({"average", "avg", "mean", "averaged"})
 _LOWEST = frozenset({"minimum", "min", "lowest", "smallest", "least", "cheapest", "fewest", "shortest", "slowest"})
@@ -174,6 +176,18 @@ def _is_rate(found: Shaped, name: str) -> bool:
     return measure is not None and ("/" in measure.sql or "AVG" in measure.sql.upper())
 
 
+def _in_percent(found: Shaped, measure: Measure) -> bool:
+    """Whether a measure is known to be in percent: by its unit, that of its columns, or a factor of 100."""
+    base, of = found.bench.base, measure.of
+    reaches = found.bench.places.scope.reaches
+    units = [unit_of(measure.unit or "")]
+    if isinstance(of, ColumnRef) and of.role in reaches:
+        units.append(unit_of_column(reaches[of.role].table.column(of.column)))
+    sql = base.measures[measure.named].sql if measure.named is not None else ""
+    units += [unit_of_column(column) for column in base.columns if sql and column.name in sql]
+    return "100" in sql or any(unit is not None and unit.name == "percent" for unit in units)
+
+
 def _medians(words: list[str], draft: Draft, found: Shaped) -> str:
     for word in ("median", "percentile"):
         if word in words and word not in _functions(found) and not _said(draft, word):
@@ -191,7 +205,9 @@ def _shares(words: list[str], draft: Draft, found: Shaped) -> str:
     there = any(one.kind in {"share", "ratio", "change"} for b in _blocks(found.block) for one in b.derived)
     if not said or there or _said(draft, said):
         return ""
-    named = any(_is_rate(found, one.named) for one in found.block.measures if one.named)
+    named = [one.named for one in found.block.measures if one.named and _is_rate(found, one.named)]
+    if said in {"%", "percent", "pct"}:  # a rate that is a fraction is none in percent
+        return "" if any(_in_percent(found, one) for one in found.block.measures) else said
     return "" if named else said
 
 

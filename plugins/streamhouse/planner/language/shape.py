@@ -159,11 +159,13 @@ def _group_once(bench: Bench, groups: list[Group]) -> None:
 
 def _with_ranked(bench: Bench, columns: tuple[Dimension, ...], ranking: Ranking | None) -> tuple[Dimension, ...]:
     """Shown columns of ranked rows, with the column that they are ranked by."""
-    if ranking is None or not columns or bench.measures:
+    if ranking is None or not (columns or bench.beside) or bench.measures:
         return columns
+    if not columns:
+        columns = tuple(Dimension(name=one.name, of=ColumnRef(column=one.name)) for one in bench.base.columns)
     shown = {one.name for one in columns}
     more = [name for name in (ranking.by, *ranking.per) if name not in shown]
-    return (*columns, *(Dimension(name=name, of=ColumnRef(column=name)) for name in more))
+    return (*columns, *(Dimension(name=name, of=bench.beside.get(name, ColumnRef(column=name))) for name in more))
 
 
 def _number(bench: Bench, one: Figure, all_figures: list[Figure]) -> None:

@@ -1,12 +1,15 @@
 """Names that a word chose although it is a weak name, or names something else: each is asked back."""
 
+from streamhouse.planner.catalog import CatalogColumn
 from streamhouse.planner.language.answered_wish import AnsweredWish
+from streamhouse.planner.language.bench import unit_of_column
 from streamhouse.planner.language.draft import Noun
 from streamhouse.planner.language.empty_columns import may_be_empty, when_empty
 from streamhouse.planner.language.levels import COMMON_WORD, LAST_WORD, NEARLY_NAME, WHOLE_NAME
 from streamhouse.planner.language.people import names_people
 from streamhouse.planner.language.scope import TIMES, spoken
 from streamhouse.planner.language.tokens import singular, stem, stems
+from streamhouse.planner.language.units import unit_of
 from streamhouse.planner.language.words import ARTICLES
 from streamhouse.planner.request import ColumnRef, Condition, Question
 
@@ -31,21 +34,46 @@ def described_otherwise(wish: AnsweredWish) -> Question | None:
 
 
 def count_as_sum(wish: AnsweredWish) -> Question | None:
-    """As in "number of ratings per site", by the sum of the stars."""
+    """As in "number of ratings per site", by the sum of the stars, and "number of unpaid rents", by their money."""
     summed = {one.of.column for one in wish.block.measures
               if one.function == "sum" and one.named is None and isinstance(one.of, ColumnRef)}  # fmt: skip
     ones = {one.left.column for one in wish.block.filters if isinstance(one, Condition)
             and isinstance(one.left, ColumnRef) and one.operator == "=" and one.values == (1,)}  # fmt: skip
     for figure in wish.draft.figures if summed - ones else ():  # the total of ones is their number
         noun = figure.noun if figure.function == "count" and isinstance(figure.noun, Noun) else None
-        if noun is None or not noun.head.words or singular(noun.head.words[-1]) not in _RATED:
+        if noun is None or not noun.head.words:
             continue
         taken = [one.column for one in noun.head.of_kind("column") if one.table == wish.base.name]
-        if summed & set(taken):
+        word = singular(noun.head.words[-1])
+        rated = word in _RATED or (unit_of(word) is None and any(_is_money(wish.base.column(one)) for one in taken))
+        if rated and summed & set(taken):
             text = f"'{figure.phrase}': how many rows have one, or the total of {wish.base.name}.{taken[0]}?"
             choices = (f"number of {spoken(wish.base.name.split('.')[1])} with a {singular(noun.text)}",)
             return Question(text=text, phrase=figure.phrase, choices=choices)
     return None
+
+
+def count_as_money(wish: AnsweredWish) -> Question | None:
+    """As in "number of deposits per house", by a measure that adds up their money."""
+    base = wish.base
+    named = {one.named for one in wish.block.measures if one.named is not None and wish.block.inner is None}
+    money = {name for name in named if (unit := unit_of(base.measures[name].unit or "")) and unit.measures == "money"}
+    for figure in wish.draft.figures if money else ():
+        noun = figure.noun if figure.function == "count" and isinstance(figure.noun, Noun) else None
+        senses = noun.head.of_kind("measure") if noun is not None else ()
+        if noun is None or unit_of(noun.head.words[-1]) is not None or base.name in noun.head.tables(WHOLE_NAME):
+            continue
+        if any(one.table == base.name and one.measure in money for one in senses):
+            rows = spoken(base.name.split(".")[1])
+            text = f"'{figure.phrase}': how many rows of {base.name} have one, or the total of their money?"
+            choices = (f"number of {rows} with a {singular(noun.text)}", f"total {noun.text}")
+            return Question(text=text, phrase=figure.phrase, choices=choices)
+    return None
+
+
+def _is_money(column: CatalogColumn) -> bool:
+    unit = unit_of_column(column)
+    return unit is not None and unit.measures == "money"
 
 
 def highest_time(wish: AnsweredWish) -> Question | None:
@@ -140,6 +168,6 @@ def state_when_empty(wish: AnsweredWish) -> Question | None:
     return None
 
 
-SOFT_CHOICES = (described_otherwise, count_as_sum, highest_time, lines_counted, done_by_people,
+SOFT_CHOICES = (described_otherwise, count_as_sum, count_as_money, highest_time, lines_counted, done_by_people,
                 value_for_things, state_when_empty)  # fmt: skip
 """The checks, in the order in which they ask."""

@@ -17,8 +17,9 @@ _ORDINARY = """number average total highest lowest between before after without 
 
 _SLIPS = {
     "wich": "which", "whitch": "which", "whith": "with", "wiht": "with", "witht": "with", "teh": "the", "adn": "and",
-    "thier": "their", "taht": "that", "wher": "where", "avarage": "average", "averege": "average", "untill": "until",
-    "beetween": "between", "befor": "before", "evry": "every",
+    "thier": "their", "taht": "that", "avarage": "average", "averege": "average", "untill": "until",
+    "beetween": "between", "befor": "before", "evry": "every", "mnay": "many", "hwo": "how", "waht": "what",
+    "wtih": "with", "eahc": "each", "whcih": "which", "whihc": "which", "wher": "where",
 }  # fmt: skip
 """Frequent slips in words of the grammar, too short or too far away to be found by their letters."""
 

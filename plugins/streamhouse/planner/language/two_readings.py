@@ -56,7 +56,17 @@ def _is_before_rows(value: Mention, wish: AnsweredWish) -> bool:
     rows = wish.lexicon.mention(wish.tokens, value.end) if value.end < len(wish.tokens) else None
     named = rows.tables(WHOLE_NAME) if rows is not None else set()
     own = {one.table for one in value.of_kind("value") if one.quality >= WHOLE_NAME}
-    return named == {wish.base.name} and wish.base.name in own
+    return len(named) == 1 and named <= own and named <= _tables_with(value, wish)
+
+
+def _tables_with(value: Mention, wish: AnsweredWish) -> set[str]:
+    """The tables of which a column must have a value, of those that the answer reads."""
+    texts = {one.value for one in value.of_kind("value")}
+    left = [
+        one.left for one in wish.block.filters if isinstance(one, Condition) and texts & {str(v) for v in one.values}
+    ]
+    return {wish.base.name} | {wish.scope.reaches[of.role].table.name for of in left
+                               if isinstance(of, ColumnRef) and of.role in wish.scope.reaches}  # fmt: skip
 
 
 def _is_described(senses: list[Sense], near: set[str], wish: AnsweredWish) -> bool:

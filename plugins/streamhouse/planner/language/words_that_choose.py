@@ -4,6 +4,7 @@ The checks look at the finished answer, and know nothing of the rules that made 
 that was made by default, or by a word that names something else as well.
 """
 
+from streamhouse.planner.language.amounts_of_others import amounts_of_others
 from streamhouse.planner.language.chosen_groups import (
     added_or_both,
     average_of_groups,
@@ -13,8 +14,12 @@ from streamhouse.planner.language.chosen_groups import (
     plural_time,
 )
 from streamhouse.planner.language.counts_of_parts import COUNTS_OF_PARTS
+from streamhouse.planner.language.deeds_shown import deeds_shown
 from streamhouse.planner.language.doubtful_verbs import shown_or_so, state_of_verb, sum_without_rows
+from streamhouse.planner.language.figures_of_two_times import figures_of_two_times
+from streamhouse.planner.language.flags_of_doers import flags_of_doers
 from streamhouse.planner.language.named_by_part import NAMED_BY_PART
+from streamhouse.planner.language.now_of_others import now_of_others
 from streamhouse.planner.language.other_times import (
     oldest_by_age,
     time_for_which,
@@ -23,6 +28,7 @@ from streamhouse.planner.language.other_times import (
     time_when_done,
     value_or_time,
 )
+from streamhouse.planner.language.rows_of_average import rows_of_average
 from streamhouse.planner.language.rows_of_which import (
     are_or_were,
     average_of_parts,
@@ -34,6 +40,7 @@ from streamhouse.planner.language.rows_of_which import (
 )
 from streamhouse.planner.language.rows_or_amounts import ROWS_OR_AMOUNTS
 from streamhouse.planner.language.rows_or_pieces import rows_or_pieces
+from streamhouse.planner.language.said_of_none import said_of_none
 from streamhouse.planner.language.shares_of_what import rows_in_sum, share_of_part
 from streamhouse.planner.language.soft_choices import SOFT_CHOICES
 from streamhouse.planner.language.unsaid_folds import (
@@ -44,6 +51,7 @@ from streamhouse.planner.language.unsaid_folds import (
     things_or_deeds,
     things_without_rows,
 )
+from streamhouse.planner.language.values_without import values_without
 from streamhouse.planner.language.weak_rows import weakly_named_rows
 
 WORDS_THAT_CHOOSE = (
@@ -58,5 +66,7 @@ WORDS_THAT_CHOOSE = (
     *ROWS_OR_AMOUNTS,
     *COUNTS_OF_PARTS,
     *SOFT_CHOICES,
+    now_of_others, rows_of_average, figures_of_two_times, said_of_none, flags_of_doers, deeds_shown,
+    values_without, amounts_of_others,
 )  # fmt: skip
 """The checks, in the order in which they ask."""

@@ -72,7 +72,7 @@ READ = [
     ("id of yards with a trip", "ods.yards; where ods.boats by yard_id where dwd.trips by boat_id; show yard_id"),
     ("total price per colour", "ods.boats; by colour; get sum(price)"),
     ("names of boats that have a trip", "ods.boats; where dwd.trips by boat_id; show boat_name"),
-    ("what is the name of boats whose rig is sloop?", "ods.boats; where rig = sloop; show boat_name, rig"),
+    ("what is the name of boats whose rig is sloop?", "ods.boats; where rig = sloop; show boat_name"),
     ("boats with more than 3 cabins", "ods.boats; where cabins > 3"),
     ("boats with the name Red Sky", "ods.boats; where boat_name = Red Sky"),
     ("boats without trips", "ods.boats; where no dwd.trips by boat_id"),
