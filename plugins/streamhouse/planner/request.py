@@ -207,6 +207,11 @@ class Measure(ResultColumn):
     fraction: Decimal | None = None
     unit: str | None = None
 
+    @property
+    def counts_rows(self) -> bool:
+        """Whether it is the number of rows, and no measure that the base table's meaning defines."""
+        return self.function == "count" and self.of is None and self.named is None
+
 
 class Derived(ResultColumn):
     """A number made of measures of the same group, or of one measure and other groups.

@@ -5,19 +5,19 @@ import re
 from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.bench import unit_of_column
 from streamhouse.planner.language.levels import WHOLE_NAME
-from streamhouse.planner.request import ColumnRef, Condition, Question
+from streamhouse.planner.language.named_sums import factors, is_count
+from streamhouse.planner.language.words import COUNTING
+from streamhouse.planner.request import ColumnRef, Condition, Measure, Question
 
 _JOINING = frozenset({"and", "plus", ",", "&"})
-_PRODUCT = re.compile(r"\bsum\(\s*(\w+)\s*\*\s*(\w+)\s*\)", re.IGNORECASE)
 _NEVER = re.compile(r"\b(never|did not|didn't|do not|don't|does not|doesn't|have not|haven't|has not|hasn't)\b")
 _BETWEEN = 5  # tokens from rows to those of them that are counted, too
-_COUNTING = (["number", "of"], ["how", "many"])
 
 
 def part_and_whole(wish: AnsweredWish) -> Question | None:
     """As in "rides and cash rides per driver", where only the second ones would be counted."""
     block, base = wish.block, wish.base
-    counts = [one for one in block.measures if _counts(wish, one.named, one.function) and not one.where]
+    counts = [one for one in block.measures if _counts(wish, one) and not one.where]
     if len(counts) != 1 or len(block.measures) != 1 or block.derived or not block.filters:
         return None
     rows = [one for one in wish.mentions if base.name in one.tables(WHOLE_NAME)]
@@ -27,7 +27,7 @@ def part_and_whole(wish: AnsweredWish) -> Question | None:
         if second is None or wish.word(first.end) not in _JOINING or not plain:
             continue
         one, other = first.text, " ".join(token.text for token in wish.tokens[first.end + 1 : second.end])
-        begin = first.start - 2 * (wish.words[max(first.start - 2, 0) : first.start] in _COUNTING)
+        begin = first.start - 2 * (tuple(wish.words[max(first.start - 2, 0) : first.start]) in COUNTING)
         said = " ".join(token.text for token in wish.tokens[begin : second.end])
         if said.lower() not in wish.text.lower():  # as "orders and unpaid orders", which were turned before
             text = f"'{one} and …': the number of each? Only some of the {one} would be counted"
@@ -37,10 +37,9 @@ def part_and_whole(wish: AnsweredWish) -> Question | None:
     return None
 
 
-def _counts(wish: AnsweredWish, named: str | None, function: str) -> bool:
-    if named:
-        return wish.base.measures[named].sql.upper().lstrip().startswith("COUNT") if wish.block.inner is None else False
-    return function == "count"
+def _counts(wish: AnsweredWish, measure: Measure) -> bool:
+    """Whether a figure is a number of rows or values of the base itself."""
+    return (measure.named is None or wish.block.inner is None) and is_count(measure, wish.base)
 
 
 def never_of_values(wish: AnsweredWish) -> Question | None:
@@ -63,11 +62,10 @@ def never_of_values(wish: AnsweredWish) -> Question | None:
 def price_or_amount(wish: AnsweredWish) -> Question | None:
     """As in "sales over 10 euros", where a row has the price of one piece, and a measure multiplies it."""
     base = wish.base
-    factors = {name for one in base.measures.values() for found in _PRODUCT.findall(one.sql) for name in found}
     named = {sense.column for one in wish.mentions for sense in one.of_kind("column") if sense.table == base.name}
     for one in wish.block.filters if wish.block.inner is None else ():
         left = one.left if isinstance(one, Condition) and one.operator in {">", ">=", "<", "<="} else None
-        if not isinstance(left, ColumnRef) or left.role or left.column not in factors - named:
+        if not isinstance(left, ColumnRef) or left.role or left.column not in factors(base) - named:
             continue
         unit = unit_of_column(base.column(left.column))
         if unit is not None and unit.measures == "money":

@@ -7,6 +7,7 @@ from streamhouse.planner.language.draft import Compared, Figure, Is, Noun, When
 from streamhouse.planner.language.empty_columns import may_be_empty
 from streamhouse.planner.language.levels import LAST_WORD, NAME, NEARLY_NAME, SAME_FORM, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Mention
+from streamhouse.planner.language.named_sums import is_count
 from streamhouse.planner.language.scope import is_number
 from streamhouse.planner.language.shape import Shaped
 from streamhouse.planner.language.tokens import stem, stems
@@ -47,9 +48,7 @@ def few_of_things(wish: AnsweredWish) -> Question | None:
 
 def _counts(found: Shaped, bound: Condition) -> bool:
     measure = next((one for one in found.block.measures if one.name == bound.left), None)
-    if measure is None or measure.named is None:
-        return measure is not None and measure.function == "count"
-    return found.bench.base.measures[measure.named].sql.upper().lstrip().startswith("COUNT")
+    return measure is not None and is_count(measure, found.bench.base)
 
 
 def _bounded_below(block: Block) -> bool:
@@ -119,7 +118,7 @@ def lasting_state(wish: AnsweredWish) -> Question | None:
 def pieces_or_rows(wish: AnsweredWish) -> Question | None:
     """As in "how many snacks were sold", where a row is a sale that says of how many pieces."""
     pieces = next((c for c in wish.base.columns if c.name in _PIECES and is_number(c)), None)
-    counted = any(one.function == "count" and one.of is None and one.named is None for one in wish.block.measures)
+    counted = any(one.counts_rows for one in wish.block.measures)
     traded = next((token.word for token in wish.tokens if token.word in _TRADED), "")
     if pieces is None or not counted or not traded or wish.block.derived:
         return None

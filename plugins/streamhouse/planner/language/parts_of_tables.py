@@ -64,7 +64,7 @@ def count_or_number(wish: AnsweredWish) -> Question | None:
 
 def rows_or_number(wish: AnsweredWish) -> Question | None:
     """Rows that are counted, and a number of other rows that is called so: "stops per driver", and stops of a tour."""
-    counts = [one for one in wish.block.measures if one.function == "count" and one.of is None and one.named is None]
+    counts = [one for one in wish.block.measures if one.counts_rows]
     if not counts or wish.block.inner is not None:
         return None
     lexicon, base = wish.lexicon, wish.base

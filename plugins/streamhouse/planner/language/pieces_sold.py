@@ -6,11 +6,11 @@ from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon, Mention
 from streamhouse.planner.language.named_sums import is_sum
 from streamhouse.planner.language.tokens import Token, stem, stems
+from streamhouse.planner.language.words import COUNTING
 
 _PIECES = frozenset(map(stem, ("pieces", "units", "quantity", "items", "number")))
 _BEING = frozenset({"were", "was", "have", "has", "been", "did", "we", "do"})
 _DONE = {"sold": "sold", "sell": "sold", "bought": "bought", "buy": "bought", "ordered": "ordered", "order": "ordered"}
-_COUNTING = (("how", "many"), ("number", "of"))
 _DEEPEST = 3
 
 
@@ -18,7 +18,7 @@ def with_pieces(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...
     """The tokens with "pieces sold of sofas" for "how many sofas were sold", where a row may be of several pieces."""
     words = tuple(token.word for token in tokens)
     for at in range(len(tokens) - 3):
-        if words[at : at + 2] not in _COUNTING:
+        if words[at : at + 2] not in COUNTING:
             continue
         value = lexicon.mention(tokens, at + 2)
         if value is None or not value.is_plural:

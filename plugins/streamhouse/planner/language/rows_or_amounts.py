@@ -9,6 +9,7 @@ from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.draft import Lasting, Noun
 from streamhouse.planner.language.levels import LAST_WORD, SAME_FORM, WHOLE_NAME
 from streamhouse.planner.language.named_measures import adds_up
+from streamhouse.planner.language.named_sums import counts
 from streamhouse.planner.language.people import holds_people
 from streamhouse.planner.language.scope import TIMES, is_quantity, spoken
 from streamhouse.planner.language.tokens import singular, stem
@@ -20,10 +21,10 @@ _COUNTING = frozenset("number many count counts often times frequency total no".
 def amount_of_rows(wish: AnsweredWish) -> Question | None:
     """Rows counted that are named like a mass: "output per turbine", by how many days have an output."""
     base, block = wish.base, wish.block
-    counted = any(one.function == "count" and one.of is None and one.named is None for one in block.measures)
+    counted = any(one.counts_rows for one in block.measures)
     if not counted or _COUNTING & set(wish.words) or holds_people(base, wish.lexicon):
         return None
-    amounts = [name for name, one in base.measures.items() if not one.sql.upper().lstrip().startswith("COUNT")]
+    amounts = [name for name, one in base.measures.items() if not counts(one)]
     amounts = amounts or [one.name for one in base.columns if is_quantity(one) and adds_up(one)]
     for noun in _figures(wish) if amounts else ():
         word = noun.head.words[-1] if noun.head.words else ""

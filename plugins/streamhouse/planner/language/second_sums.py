@@ -2,6 +2,7 @@
 
 from streamhouse.planner.language.draft import Draft
 from streamhouse.planner.language.mentions import mentions_of
+from streamhouse.planner.language.named_sums import counts
 from streamhouse.planner.language.shape import Shaped
 from streamhouse.planner.language.tokens import Token
 
@@ -14,11 +15,10 @@ def lost_sum(tokens: tuple[Token, ...], draft: Draft, found: Shaped) -> str:
     """The word for a sum behind "and", where all figures of the answer are counts; empty: there is none."""
     measures = found.block.measures
     defined = found.bench.base.measures
-    counts = all(
-        one.function.startswith("count") if one.named is None else defined[one.named].sql.upper().startswith("COUNT")
-        for one in measures
+    are_counts = all(
+        one.function.startswith("count") if one.named is None else counts(defined[one.named]) for one in measures
     )
-    if not measures or not counts:
+    if not measures or not are_counts:
         return ""
     read = {place for mention in mentions_of(draft) for place in range(mention.start, mention.end)}
     for at, token in enumerate(tokens):

@@ -91,7 +91,7 @@ def highest_time(wish: AnsweredWish) -> Question | None:
 def lines_counted(wish: AnsweredWish) -> Question | None:
     """As in "orders and bottles per month", where a row is a line of an order: the lines would be counted."""
     base = wish.base
-    rows = [one for one in wish.block.measures if one.function == "count" and one.of is None and one.named is None]
+    rows = [one for one in wish.block.measures if one.counts_rows]
     if not rows or wish.block.inner is not None or len(base.primary_key) < _PARTS:
         return None
     figures = [one.noun for one in wish.draft.figures if one.function == "count" and isinstance(one.noun, Noun)]

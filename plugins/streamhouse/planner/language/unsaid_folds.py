@@ -5,12 +5,12 @@
 
 from collections.abc import Iterator
 
-from streamhouse.planner.catalog import CatalogTable
 from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.bench import unit_of_column
 from streamhouse.planner.language.draft import Figure, Lasting, Noun
 from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Mention
+from streamhouse.planner.language.named_sums import is_count
 from streamhouse.planner.language.people import holds_people, names_people
 from streamhouse.planner.language.place import is_participle
 from streamhouse.planner.language.scope import TIMES, is_number
@@ -95,7 +95,7 @@ def rows_uncounted(wish: AnsweredWish) -> Question | None:
     keyed = bool(base.primary_key) and set(base.primary_key) <= own
     if not block.measures or block.inner is not None or wish.found.ranking is not None or keyed:
         return None
-    if any(_counts_rows(one, base) for one in block.measures):
+    if any(is_count(one, base) for one in block.measures):
         return None
     counted = {
         one.noun.head.end for one in wish.draft.figures if isinstance(one.noun, Noun) and one.function == "count"
@@ -144,12 +144,6 @@ def _is_figure(measure: Measure, mention: Mention) -> bool:
     of = measure.of.column if isinstance(measure.of, ColumnRef) else ""
     return any(one.measure == measure.named if measure.named else one.column == of
                for one in mention.of_kind("measure", "column"))  # fmt: skip
-
-
-def _counts_rows(measure: Measure, base: CatalogTable) -> bool:
-    if measure.named is not None:
-        return base.measures[measure.named].sql.upper().lstrip().startswith("COUNT")
-    return measure.function == "count"
 
 
 def things_without_rows(wish: AnsweredWish) -> Question | None:
