@@ -269,14 +269,23 @@ def test_plan_and_status_end_with_6(project, monkeypatch, capsys):
         assert lost[1] == []
 
 
+@pytest.fixture
+def autopilot(project):
+    """Set the mode of the project's autopilot, for one test."""
+    file = project.root / "streamhouse.yaml"
+    before = file.read_text()
+    yield lambda mode: file.write_text(f"autopilot: {{mode: '{mode}'}}\n")
+    file.write_text(before)
+
+
 LOOKS = [["trigger", "--once"], ["autopilot", "suggest"], ["autopilot", "auto", "--once"], ["autopilot", "round"]]
 
 
 @pytest.mark.parametrize("words", LOOKS, ids=" ".join)
-def test_every_look_names_what_status_names_and_ends_with_6(project, monkeypatch, capsys, words):
+def test_every_look_names_what_status_names_and_ends_with_6(project, autopilot, monkeypatch, capsys, words):
     monkeypatch.chdir(project.root)
     monkeypatch.delenv("STREAMHOUSE_STATE", raising=False)
-    (project.root / "streamhouse.yaml").write_text("autopilot: {mode: suggest}\n")
+    autopilot("suggest")
     assert main(words) == 0
     assert "SH400" not in capsys.readouterr().out
     assert main([*words, "--json"]) == 0
@@ -301,11 +310,12 @@ def test_every_look_names_what_status_names_and_ends_with_6(project, monkeypatch
 
 
 @pytest.mark.parametrize("words", LOOKS, ids=" ".join)
-def test_every_look_says_which_tier_does_not_answer_and_ends_with_0(project, monkeypatch, capsys, words):
+def test_every_look_says_which_tier_does_not_answer_and_ends_with_0(project, autopilot, monkeypatch, capsys, words):
     def away(*_):
         raise StoreUnavailableError("it is away")
 
     monkeypatch.chdir(project.root)
+    autopilot("suggest")
     monkeypatch.setattr(PaimonReader, "end", away)
     for command in (["status"], words):
         assert main(command) == 0
@@ -314,9 +324,9 @@ def test_every_look_says_which_tier_does_not_answer_and_ends_with_0(project, mon
     assert json.loads(capsys.readouterr().out)["not_looked_at"] == {"warm": "SH401 it is away"}
 
 
-def test_a_round_of_an_autopilot_that_is_off_looks_at_nothing(project, monkeypatch, capsys):
+def test_a_round_of_an_autopilot_that_is_off_looks_at_nothing(project, autopilot, monkeypatch, capsys):
     monkeypatch.chdir(project.root)
-    (project.root / "streamhouse.yaml").write_text("autopilot: {mode: 'off'}\n")
+    autopilot("off")
     with damaged(next(Path(project.warm).rglob("schema-0")), "cut"):
         assert main(["autopilot", "round"]) == 0
     assert "SH400" not in capsys.readouterr().out
