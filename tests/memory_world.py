@@ -1,8 +1,9 @@
-"""A step over inputs in memory: the engine's own code without any store; of every strategy but `merge`."""
+"""A step over inputs in memory: the engine's own code without any store."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
+from operator import add, and_, or_
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from streamhouse.model.action import Action, Output
 from streamhouse.model.flow import Flow, Read, Step
 from streamhouse.model.plan import FlowPlan, PlannedSource, PlannedStep, Segment
 from streamhouse.model.table import Column
-from streamhouse.model.types import Position, StepKind, Strategy
+from streamhouse.model.types import MergeFunction, Position, ReadMode, StepKind, Strategy
 from streamhouse.stores.arrow import arrow_schema, conform
 from streamhouse.stores.base import Changes
 
@@ -99,6 +100,43 @@ class MemoryInput:
         return Changes(upserts.select(names), deletes if deletes.num_rows else None, known)
 
 
+class MergingTable(MemoryInput):
+    """A table that folds what is written to a key into the row that it has."""
+
+    def __init__(self, columns: tuple[Column, ...], key: tuple[str, ...], merge: Mapping[str, MergeFunction]) -> None:
+        super().__init__(columns, key)
+        self.merge = merge
+
+    def put(self, changes: Changes) -> None:
+        """Add an entry."""
+        rows = dict(zip(_keys(self.rows, self.key), self.rows.to_pylist(), strict=True))
+        upserts = conform(changes.upserts, self.columns)
+        for key, row in zip(_keys(upserts, self.key), upserts.to_pylist(), strict=True):
+            rows[key] = self._folded(rows[key], row) if key in rows else row
+        self.log.append(Changes(upserts))
+        self.versions.append(pa.Table.from_pylist(list(rows.values()), arrow_schema(self.columns)))
+
+    def _folded(self, old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+        return old | {name: _fold(function, old[name], new[name]) for name, function in self.merge.items()}
+
+
+def _fold(function: MergeFunction, old: Any, new: Any) -> Any:
+    if old is None or new is None:
+        return new if old is None else old
+    return _FOLDS[function](old, new)
+
+
+_FOLDS: Mapping[MergeFunction, Callable[[Any, Any], Any]] = {
+    MergeFunction.SUM: add,
+    MergeFunction.MIN: min,
+    MergeFunction.MAX: max,
+    MergeFunction.BOOL_AND: and_,
+    MergeFunction.BOOL_OR: or_,
+    MergeFunction.FIRST_VALUE: lambda old, _: old,
+    MergeFunction.LAST_VALUE: lambda _, new: new,
+}
+
+
 def _changed(rows: pa.Table, changes: Changes, key: tuple[str, ...]) -> pa.Table:
     if key:
         rows = _joined(rows, changes.upserts, key, "left anti")
@@ -135,8 +173,9 @@ def planned(
     keys: Mapping[str, tuple[str, ...]],
     ports: Mapping[str, str],
     strategy: Strategy | None = Strategy.DELTA,
+    lookups: Collection[str] = (),
 ) -> Planned:
-    """A step with this SQL; `ports` maps what the SQL names to the inputs."""
+    """A step with this SQL; `ports` maps what the SQL names to the inputs, those in `lookups` are read as such."""
     action = Action(
         action="tried",
         step=StepKind.AGGREGATE,
@@ -144,7 +183,8 @@ def planned(
         sql=sql,
         output=Output(primary_key=key),
     )
-    reads = {port: Read(table=table) for port, table in ports.items()}
+    modes = {True: ReadMode.LOOKUP, False: ReadMode.CHANGES}
+    reads = {port: Read.model_validate({"table": name, "as": modes[port in lookups]}) for port, name in ports.items()}
     written = Step(use="tried", reads=reads, writes="dws.tried", strategy=strategy)
     readable = {name: Readable(columns[name], keys[name], source=True) for name in ports.values()}
     step = plan_step(written, action, Flow(flow="tried", steps=(written,)), readable)
@@ -163,7 +203,12 @@ class World:
         self.inputs = dict(inputs)
         self.frames = frames
         self.file = folder / "s.duckdb"
-        self.table = MemoryInput(how.step.writes.columns, how.step.writes.primary_key)
+        written = how.step.writes
+        self.table = (
+            MergingTable(written.columns, written.primary_key, written.merge)
+            if written.merge
+            else MemoryInput(written.columns, written.primary_key)
+        )
         self.recorded: dict[str, Position] = {}  # of inputs and the table, behind the last epoch
         self._open()
 

@@ -1,8 +1,11 @@
 """SQL that several tests look at: its types, and how it is kept up to date."""
 
+import random
 import re
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlglot import exp
 
@@ -14,6 +17,9 @@ from streamhouse.sql.dialect import parse_query
 from streamhouse.sql.ports import ActionPort
 from streamhouse.sql.rows import InputInfo
 from streamhouse.sql.schema import CheckedQuery, analyse
+
+Rows = dict[str, list[dict[str, Any]]]
+"""Table → its rows."""
 
 FIXTURES = Path(__file__).parent / "fixtures"
 AT = Location("action.sql", 10, 1)
@@ -86,6 +92,38 @@ def classified(case: Case, strategy: Strategy | None = None) -> Classification:
         for name in query.reads
     }
     return classify(query, inputs, primary_key=case.key, strategy=strategy, at=AT)
+
+
+def random_rows(seed: int) -> Rows:
+    """Small tables whose values often meet, with NULLs; instants differ, so that order has no ties."""
+    dice = random.Random(seed)
+    begin = datetime(2024, 1, 1, tzinfo=UTC)
+    instants = iter(dice.sample(range(20_000), 200))
+
+    def at() -> datetime:
+        return begin + timedelta(seconds=next(instants))
+
+    def maybe(value: Any) -> Any:
+        return None if dice.random() < 0.1 else value
+
+    def numbers() -> list[int]:
+        return [dice.randrange(4) for _ in range(dice.randrange(3))]
+
+    o = [
+        {
+            "id": i, "cust": maybe(dice.randrange(6)), "store": maybe(dice.randrange(4)),
+            "amt": maybe(Decimal(dice.randrange(2000)) / 100), "ts": at(), "arr": numbers(),
+            "st": maybe(dice.choice(["a", "b", "x"])),
+        }
+        for i in range(40)
+    ]  # fmt: skip
+    k = [
+        {"id": i, "cust": maybe(dice.randrange(6)), "v": maybe(dice.randrange(5)), "ts": at(), "arr": numbers()}
+        for i in range(20)
+    ]
+    c = [{"cust": i, "name": dice.choice("pq"), "region": maybe(dice.randrange(3))} for i in dice.sample(range(7), 5)]
+    d = [{"cust": i, "label": dice.choice("abx")} for i in dice.sample(range(7), 5)]
+    return {"o": o, "k": k, "c": c, "d": d}
 
 
 def _analysed(sql: str, tables: dict[str, dict[str, str]]) -> CheckedQuery:

@@ -2,8 +2,6 @@
 
 import random
 from collections import Counter
-from datetime import UTC, datetime, timedelta
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -15,52 +13,19 @@ from streamhouse.sql.classify import Classification
 from streamhouse.sql.dialect import render
 from streamhouse.sql.schema import CheckedQuery
 from streamhouse.stores.arrow import arrow_schema
-from tests.sql_corpus import ORDERS, Case, cases, classified, columns, orders
+from tests.sql_corpus import ORDERS, Case, Rows, cases, classified, columns, orders, random_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
-Rows = dict[str, list[dict[str, Any]]]
 CASES = [case for case in cases() if case.expected in {"map", "merge", "recompute"}]
-
-
-def _tables(seed: int) -> Rows:
-    """Small tables whose values often meet, with NULLs; instants differ, so that order has no ties."""
-    dice = random.Random(seed)
-    begin = datetime(2024, 1, 1, tzinfo=UTC)
-    instants = iter(dice.sample(range(20_000), 200))
-
-    def at() -> datetime:
-        return begin + timedelta(seconds=next(instants))
-
-    def maybe(value: Any) -> Any:
-        return None if dice.random() < 0.1 else value
-
-    def numbers() -> list[int]:
-        return [dice.randrange(4) for _ in range(dice.randrange(3))]
-
-    o = [
-        {
-            "id": i, "cust": maybe(dice.randrange(6)), "store": maybe(dice.randrange(4)),
-            "amt": maybe(Decimal(dice.randrange(2000)) / 100), "ts": at(), "arr": numbers(),
-            "st": maybe(dice.choice(["a", "b", "x"])),
-        }
-        for i in range(40)
-    ]  # fmt: skip
-    k = [
-        {"id": i, "cust": maybe(dice.randrange(6)), "v": maybe(dice.randrange(5)), "ts": at(), "arr": numbers()}
-        for i in range(20)
-    ]
-    c = [{"cust": i, "name": dice.choice("pq"), "region": maybe(dice.randrange(3))} for i in dice.sample(range(7), 5)]
-    d = [{"cust": i, "label": dice.choice("abx")} for i in dice.sample(range(7), 5)]
-    return {"o": o, "k": k, "c": c, "d": d}
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.sql[:70])
 def test_part_is_part_of_whole(spark: "SparkSession", case: Case) -> None:
     seed = sum(case.sql.encode())
-    query, how, tables = orders(case.sql), classified(case), _tables(seed)
+    query, how, tables = orders(case.sql), classified(case), random_rows(seed)
     whole = _run(spark, query, tables)
     driving = [port for port in query.reads if port != "d"]
     if how.strategy is Strategy.MERGE:
