@@ -14,7 +14,7 @@ from streamhouse.engine.dead_letters import check_limit, is_dead_letters, letter
 from streamhouse.engine.delta import Delta, count
 from streamhouse.engine.delta_step import run_delta
 from streamhouse.engine.epoch_states import EpochStates
-from streamhouse.engine.frames import Frames, may_reorder
+from streamhouse.engine.frames import Frames, may_reorder, may_repeat
 from streamhouse.engine.inputs import AdaptedInput, EpochInput
 from streamhouse.engine.lease import LeaseGuard
 from streamhouse.engine.needs import Need
@@ -317,7 +317,7 @@ class EpochRun:
             and not step.expect
             and not step.part
             and not step.writes.selects  # rows of one key could be in two tasks
-            and not may_reorder(step)  # to be put in order, they must be in one place
+            and not (may_reorder(step) or may_repeat(step))  # put in order and compared in one place
             and can_spread(step.writes)
         )
 

@@ -69,7 +69,8 @@ def judge(step: PlannedStep, rows: pa.Table) -> Judged:
     violations = {name: count for name, count in violations.items() if count}
     for name, count in violations.items():
         if step.expect[name].on_violation == "fail":
-            first = plain.filter(pc.invert(flags[name])).slice(0, 1).to_pylist()[0]
+            violating_rows = plain.select([column.name for column in step.columns]).filter(pc.invert(flags[name]))
+            first = violating_rows.slice(0, 1).to_pylist()[0]
             raise EpochFailedError(
                 f"{step.id}: {count} rows violate '{name}': {step.expect[name].check}",
                 hint=f"the first of them: {first}; nothing of the epoch was recorded as done",

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from streamhouse.engine.expectations import FLAG, Judged, judge, with_flags
-from streamhouse.engine.row_order import BESIDE, ROW, apart, in_order, numbered
+from streamhouse.engine.keys import refuse_several
+from streamhouse.engine.row_order import BESIDE, ORIGIN, ROW, apart, in_order, marked, numbered
 from streamhouse.engine.spill import Spilled, spilled_frame
 from streamhouse.engine.standing import standing_queries
 from streamhouse.errors import EpochFailedError, TypeMismatchError
@@ -24,6 +25,7 @@ from streamhouse.spark.worker_error import from_worker
 from streamhouse.sql.bind import bind, set_clocks, tells_time
 from streamhouse.sql.carry import carried
 from streamhouse.sql.dialect import render
+from streamhouse.sql.projection import may_give_several
 from streamhouse.sql.types import canonical_type
 from streamhouse.stores.arrow import arrow_schema, conform
 
@@ -129,7 +131,8 @@ class Frames:
         """The step's SQL over one DataFrame for each port; clock functions say `at_ms`.
 
         Where the rows may come in another order than those they are made of (`may_reorder`), a further column says
-        that order; `collect`, `valid_rows`, `last_of_each_key` and `winners` know it.
+        that order; `collect`, `valid_rows`, `last_of_each_key` and `winners` know it. Where one row of an input may
+        give several rows of one key (`may_repeat`), another one says which rows those are; `collect` compares them.
         """
         return self._query(step, inputs, at_ms, self._carrier)
 
@@ -155,13 +158,13 @@ class Frames:
         # Another plan of the flow may be checked with Spark meanwhile, and its steps bear the same names.
         views = {port: _NOT_IN_NAMES.sub("__", f"{step.id}.{port}.{self._number}") for port in inputs}
         changing = [read.port for read in step.reads if read.mode is ReadMode.CHANGES]
-        if not may_reorder(step) and not any(ROW in inputs[port].columns for port in changing):
-            changing = []
+        in_turn = may_reorder(step) or any(ROW in inputs[port].columns for port in changing)
+        marks = [*([ROW] if in_turn else []), *([ORIGIN] if may_repeat(step) else [])]
         for port, frame in inputs.items():
-            (numbered(frame) if port in changing else frame).createOrReplaceTempView(views[port])
+            (marked(frame, marks) if port in changing else frame).createOrReplaceTempView(views[port])
         query = bind(step.sql, views, at_ms)
-        if changing:
-            query = carried(query, [views[port] for port in changing], ROW)
+        for mark in marks:
+            query = carried(query, [views[port] for port in changing], mark)
         query = with_flags(query, step.expect)
         set_clocks(query, at_ms)
         try:
@@ -181,10 +184,13 @@ class Frames:
         Raises:
             EpochFailedError: a value does not fit, the SQL fails on a row, an expectation says so, or the result
                 is larger than `spark.driver.maxResultSize`.
+            WriteRefusedError: one row of an input gives two rows of one key that differ.
         """
         try:
             rows = self._standing.rows(frame) if self.stands(frame) else self._carrier.rows(frame)
             judged = judge(step, in_order(rows))
+            if may_repeat(step):
+                refuse_several(judged.valid_rows, step.writes, ORIGIN)
             return replace(judged, valid_rows=conform(judged.valid_rows, step.columns))
         except failed_queries(ResultTooLargeError) as error:
             if failure := from_worker(error):
@@ -203,12 +209,13 @@ class Frames:
     def valid_rows(self, step: PlannedStep, frame: "DataFrame") -> "DataFrame":
         """The rows that expectations let into the table, with the columns the step writes; no violation is counted.
 
-        A column that gives their order stays.
+        Columns that give their order, and the rows that they are made of, stay.
         """
         flags = [FLAG + name for name, rule in step.expect.items() if rule.on_violation in ("drop", "quarantine")]
         for flag in flags:
             frame = frame.where(frame[flag])
-        return frame.select([*(column.name for column in step.columns), *({ROW} & set(frame.columns))])
+        marks = [name for name in (ROW, ORIGIN) if name in frame.columns]
+        return frame.select([*(column.name for column in step.columns), *marks])
 
     def quarantined(self, step: PlannedStep, frame: "DataFrame") -> "DataFrame":
         """The rows that expectations keep for the quarantine table, each with the first one that it violates.
@@ -280,6 +287,16 @@ def may_reorder(step: PlannedStep) -> bool:
     with a large table.
     """
     return step.strategy is Strategy.MAP and any(read.mode is ReadMode.LOOKUP for read in step.reads)
+
+
+def may_repeat(step: PlannedStep) -> bool:
+    """Whether one row of an input may give several rows of one key, none of which comes last.
+
+    Of an input that is updated the compiler proves that each row gives one at most.
+    """
+    if step.strategy is not Strategy.MAP or not step.writes.primary_key:
+        return False
+    return not any(read.key_columns for read in step.reads) and may_give_several(step.sql)
 
 
 def _too_large(what: str, error: BaseException) -> EpochFailedError | None:

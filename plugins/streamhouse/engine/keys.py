@@ -44,11 +44,27 @@ def one_of_each_key(rows: pa.Table, table: Table) -> pa.Table:
     Raises:
         WriteRefusedError: a key has two rows that differ.
     """
-    key = table.primary_key
-    found = last_of_each_key(rows, key)
-    if found.num_rows < rows.num_rows:
-        _refuse_others(plain_keys(rows, key), found, table)
+    found = last_of_each_key(rows, table.primary_key)
+    _refuse_others(rows, found, table, table.primary_key)
     return found
+
+
+def refuse_several(rows: pa.Table, table: Table, origin: str) -> None:
+    """Refuse different rows of one key that are made of one row of an input.
+
+    Their order means nothing: a join finds rows in another order in each run. Of rows that are made of different rows
+    the last one wins, or what the merge engine says; a version column decides between rows of one row, too.
+
+    Args:
+        rows: That are to be written, with a further column.
+        table: It has a primary key.
+        origin: The further column: rows that are made of one row have one value there.
+
+    Raises:
+        WriteRefusedError: two rows that are made of one row have one key, and one version, and differ.
+    """
+    key = [*keyed.deciding(table), origin]
+    _refuse_others(rows, last_of_each_key(rows, key), table, key, of_one_row=True)
 
 
 def storable(rows: pa.Table, table: Table) -> pa.Table:
@@ -59,10 +75,13 @@ def storable(rows: pa.Table, table: Table) -> pa.Table:
     return rows
 
 
-def two_rows(table: Table, key: Mapping[str, object], differing: Sequence[str] = ()) -> WriteRefusedError:
-    """The error for a result in which a key of a table has two rows that differ."""
+def two_rows(
+    table: Table, key: Mapping[str, object], differing: Sequence[str] = (), *, of_one_row: bool = False
+) -> WriteRefusedError:
+    """The error for two rows of a table that have one key and differ; `of_one_row`: they are made of one row."""
     shown = ", ".join(f"{name} = {value!r}" for name, value in key.items())
     which = f", which differ in {', '.join(differing)}" if differing else ""
+    which += "; both are made of one row of the input" if of_one_row else ""
     hint = "group by the key, or choose one of the rows with row_number()"
     return WriteRefusedError(
         f"{table.name} gets two rows with {shown}, its primary key{which}",
@@ -70,15 +89,20 @@ def two_rows(table: Table, key: Mapping[str, object], differing: Sequence[str] =
     )
 
 
-def _refuse_others(rows: pa.Table, found: pa.Table, table: Table) -> None:
-    """Refuse rows of which another of the same key is kept, unless they are equal to it."""
-    key = list(table.primary_key)
-    repeated = _repeated(storable(rows, table), key)
+def _refuse_others(
+    rows: pa.Table, found: pa.Table, table: Table, key: Sequence[str], *, of_one_row: bool = False
+) -> None:
+    """Refuse rows of which `found` has another one with the same `key`, unless they are equal to it."""
+    if found.num_rows == rows.num_rows:
+        return
+    rows = plain_keys(rows, key)
+    repeated = _repeated(storable(rows, table), list(key))
     kept = {_text(row, key): row for row in keyed.with_keys(found, repeated).to_pylist()}
     for row in keyed.with_keys(rows, repeated).to_pylist():
         other = kept[_text(row, key)]
         if differing := [name for name in rows.column_names if repr(row[name]) != repr(other[name])]:
-            raise two_rows(table, {name: row[name] for name in key}, differing)
+            shown = {name: row[name] for name in table.primary_key}
+            raise two_rows(table, shown, differing, of_one_row=of_one_row)
 
 
 def _text(row: Mapping[str, object], key: Sequence[str]) -> str:

@@ -1,5 +1,6 @@
-"""Marks the order of rows in a further column: few operations of Spark keep the order."""
+"""Marks the order of rows, and the row that each was made of, in further columns: few operations of Spark keep them."""
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,12 +17,23 @@ ROW = "__row"
 BESIDE = "__beside"
 """Name of a column that gives the order of rows with one `ROW`, which one row gave, wherever Spark puts them."""
 
+ORIGIN = "__origin"
+"""Name of a column with a number for each row of an input, which the rows that are made of it have too."""
+
 
 def numbered(rows: "DataFrame") -> "DataFrame":
     """The rows with `ROW`, if they have none."""
     from pyspark.sql import functions as F  # noqa: N812  as everybody calls it
 
     return rows if ROW in rows.columns else rows.withColumn(ROW, F.monotonically_increasing_id())
+
+
+def marked(rows: "DataFrame", names: Collection[str]) -> "DataFrame":
+    """The rows with some of `ROW` and `ORIGIN`. A `ROW` that they have stays: of rows that one row gave it is one."""
+    from pyspark.sql import functions as F  # noqa: N812  as everybody calls it
+
+    rows = numbered(rows) if ROW in names else rows
+    return rows.withColumn(ORIGIN, F.monotonically_increasing_id()) if ORIGIN in names else rows
 
 
 def apart(rows: "DataFrame") -> "DataFrame":

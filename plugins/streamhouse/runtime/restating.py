@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from streamhouse.compiler.segments import loses_order
 from streamhouse.engine.adapt import adapted_frame, stored_names
-from streamhouse.engine.frames import Frames
+from streamhouse.engine.frames import Frames, may_repeat
 from streamhouse.engine.keys import two_rows
-from streamhouse.engine.row_order import ROW, unplaced, without_places
+from streamhouse.engine.row_order import ORIGIN, ROW, unplaced, without_places
 from streamhouse.engine.rows_source import can_spread_changes, spread_changes
 from streamhouse.errors import RestateError
 from streamhouse.ingest.base import KeyedSource
@@ -25,6 +25,7 @@ from streamhouse.spark.results import collected_rows
 from streamhouse.state.records import EpochRecord
 from streamhouse.stores.arrow import conform
 from streamhouse.stores.base import WriteContext
+from streamhouse.stores.keyed import deciding
 from streamhouse.tiering.restate import (
     EVERYTHING,
     TableDifference,
@@ -180,6 +181,9 @@ class Restating:
             self._refuse_unplaced(step, expected)
             if step.strategy.reads_state:
                 _refuse_two_rows(step.writes, expected)
+            elif may_repeat(step):
+                _refuse_two_rows(step.writes, expected, of_one_row=True)
+                expected = expected.drop(ORIGIN)
             return self._frames.winners(expected, step.writes)
         return expected
 
@@ -277,18 +281,24 @@ class Restating:
         return arrow_frame(open_.spark, conform(source.read({}, at, names), wanted))
 
 
-def _refuse_two_rows(table: Table, rows: "DataFrame") -> None:
-    """Raise where a key of a result that was computed as a whole has two rows that differ.
+def _refuse_two_rows(table: Table, rows: "DataFrame", *, of_one_row: bool = False) -> None:
+    """Raise where a key has two rows that differ, in a result that was computed as a whole.
+
+    Args:
+        table: Gets the rows.
+        rows: Its rows.
+        of_one_row: Only those of one row of the input are compared, which have one `ORIGIN`; see `refuse_several`.
 
     Raises:
         WriteRefusedError: so it is.
     """
     from pyspark.sql import functions as F  # noqa: N812  as everybody calls it
 
-    others = [name for name in rows.columns if name not in table.primary_key and name != ROW]
+    by = [*deciding(table), ORIGIN] if of_one_row else table.primary_key
+    others = [name for name in rows.columns if name not in by and name != ROW]
     if not others:
         return
     texts = F.to_json(F.struct(*others))
-    found = rows.groupBy(*table.primary_key).agg(F.min(texts).alias("first"), F.max(texts).alias("last"))
+    found = rows.groupBy(*by).agg(F.min(texts).alias("first"), F.max(texts).alias("last"))
     for row in collected_rows(found.where("first <> last").select(*table.primary_key), limit=1):
-        raise two_rows(table, {name: row[name] for name in table.primary_key})
+        raise two_rows(table, {name: row[name] for name in table.primary_key}, of_one_row=of_one_row)

@@ -1,4 +1,4 @@
-"""Queries that make each row of one row of one table, with little work or none. Pure."""
+"""Queries that make their rows of single rows of a table: how much work that is, and how many rows. Pure."""
 
 from collections.abc import Mapping, Set
 from functools import lru_cache
@@ -8,7 +8,8 @@ from sqlglot import exp
 
 from streamhouse.errors import Location
 from streamhouse.sql.dialect import parse_query
-from streamhouse.sql.scopes import function_name
+from streamhouse.sql.scopes import function_name, is_generator
+from streamhouse.sql.windows import hops
 from streamhouse.sql.words import words
 
 _LIGHT = words("abs ceil ceiling coalesce floor greatest if ifnull least lower nullif nvl round sign trim upper")
@@ -54,6 +55,21 @@ def is_light(sql: str) -> bool:
     if _only_table(query, {"where"}) is None or any(n is not query for n in query.find_all(exp.Query, exp.Window)):
         return False
     return all(_is_light(call) for call in query.find_all(exp.Func))
+
+
+@lru_cache(maxsize=1024)
+def may_give_several(sql: str) -> bool:
+    """Whether one row of a table may give several rows of a query, as far as its text says: it joins, or makes rows.
+
+    Example:
+        >>> may_give_several("SELECT o.id AS id, EXPLODE(o.lines) AS line FROM orders AS o")
+        True
+        >>> may_give_several("SELECT o.id AS id FROM orders AS o WHERE o.id > 0")
+        False
+    """
+    query = parse_query(sql, Location(""))
+    makes_rows = query.find(exp.Join, exp.Lateral) is not None or any(map(is_generator, query.walk()))
+    return makes_rows or any(map(hops, query.find_all(exp.Select)))
 
 
 def _is_light(call: exp.Func) -> bool:

@@ -42,6 +42,12 @@ ACTIONS = {
         "SELECT id, shop, cents FROM lines UNION ALL SELECT id, shop, cents FROM more",
         "",
     ),
+    "parts": (
+        "clean",
+        "items: {id: bigint, shop: bigint}",
+        "SELECT id, explode(sequence(1L, shop)) AS part FROM items",
+        "output: {primary_key: [id]}\n",
+    ),
     "highest": (
         "customize",
         "totals: {shop: bigint, cents: bigint}",
@@ -279,6 +285,27 @@ def test_spark_forgets_the_rows_of_a_read_that_ends_after_its_epoch_failed(tmp_p
         run.release()
         released.set()
     assert cached == []
+
+
+def test_rows_of_which_several_may_have_one_key_are_compared_in_one_place(tmp_path, monkeypatch):
+    """A task of Spark sees some of them; of those that are made of one row none comes last."""
+    spread = []
+
+    def write(frame, table, *_):
+        spread.append(table.name)
+        return SpreadWritten(2, {"0": 2})
+
+    monkeypatch.setattr(epoch_module, "spread_changes", lambda *_: KeptRows("lines", []))
+    monkeypatch.setattr(epoch_module, "spread_write", write)
+    [head, _] = FLOW.split("  - {use: clean")
+    step = "  - {use: parts, reads: {items: ods.items}, writes: dwd.parts}\nlocal_epoch_rows: 1\n"
+    frames, store = SpreadFrames([]), Store()
+    frames.given = {"dwd.parts": lambda: [{"id": 1, "part": 1}]}
+    with running(planned(tmp_path, head + step), frames, store, rows_between=2) as run:
+        run.all()
+        run.release()
+    assert spread == ["ods.items"]
+    assert store.written == {"dwd.parts": [{"id": 1, "part": 1}]}
 
 
 def test_nothing_is_written_once_the_lease_ran_out(plan):

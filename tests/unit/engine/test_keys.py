@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamhouse.engine.keys import key_rows, last_of_each_key, one_of_each_key, union_keys, without_keys
+from streamhouse.engine.keys import (
+    key_rows,
+    last_of_each_key,
+    one_of_each_key,
+    refuse_several,
+    union_keys,
+    without_keys,
+)
 from streamhouse.errors import WriteRefusedError
 from streamhouse.model.table import Column, Table, Tiers
 from streamhouse.stores import keyed
@@ -102,3 +109,36 @@ def test_a_zero_and_a_number_that_is_none_are_one_key_each():
 def test_equal_rows_of_a_key_are_one():
     rows = keyed_rows((1.0, "x", [1]), (1.0, "x", [1]), (0.0, "y", None), (-0.0, "y", None))
     assert one_of_each_key(rows, KEYED).num_rows == 2
+
+
+VERSIONED = Table(
+    name="dws.t",
+    columns=tuple(Column(name=name, type="bigint") for name in ("k", "n", "v")),
+    primary_key=("k",),
+    version_column="n",
+    tiers=Tiers(warm="1d"),
+)
+
+
+def made_of(*rows):
+    """Rows of a key, a version and a value; the last number says what each is made of."""
+    return pa.table(dict(zip(("k", "n", "v", "from"), map(list, zip(*rows, strict=True)), strict=True)))
+
+
+@pytest.mark.parametrize("versions", [(1, 1), (None, None)])
+def test_two_rows_of_one_key_that_one_row_gives_are_an_error(versions):
+    first, second = versions
+    rows = made_of((1, 0, 5, 1), (2, first, 5, 2), (2, second, 7, 2), (2, 9, 9, 3))
+    with pytest.raises(
+        WriteRefusedError, match=r"two rows with k = 2, .*, which differ in v; both are made of one row"
+    ):
+        refuse_several(rows, VERSIONED, "from")
+
+
+def test_rows_of_one_key_of_which_one_wins_are_none():
+    refuse_several(made_of((1, 0, 5, 1), (1, 0, 7, 2), (1, 0, 5, 3)), VERSIONED, "from")  # made of several rows
+    refuse_several(made_of((1, 0, 5, 1), (1, 0, 5, 1), (2, 0, 5, 1)), VERSIONED, "from")  # equal, or of several keys
+    refuse_several(made_of((1, 0, 5, 1), (1, 2, 7, 1)), VERSIONED, "from")  # of several versions
+    plain = VERSIONED.model_copy(update={"version_column": None})
+    with pytest.raises(WriteRefusedError, match="differ in n, v"):
+        refuse_several(made_of((1, 0, 5, 1), (1, 2, 7, 1)), plain, "from")

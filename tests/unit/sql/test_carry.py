@@ -5,6 +5,7 @@ import pytest
 from streamhouse.errors import Location
 from streamhouse.sql.carry import carried
 from streamhouse.sql.dialect import parse_query, render
+from tests.sql_corpus import KEYS, cases, orders
 
 QUERIES = {
     "SELECT a FROM t": "SELECT a, t.n AS n FROM t",
@@ -30,3 +31,9 @@ def test_a_column_is_carried(query):
     parsed = parse_query(query, Location(""))
     assert render(carried(parsed, ["t", "v"], "n")) == render(parse_query(QUERIES[query], Location("")))
     assert render(parsed) == render(parse_query(query, Location("")))
+
+
+def test_each_query_whose_rows_are_made_of_single_rows_carries_it():
+    mapped = [case.sql for case in cases() if case.expected == "map"]
+    assert len(mapped) > 20
+    assert [sql for sql in mapped if "n" not in carried(orders(sql).tree, KEYS.keys() - {"d"}, "n").named_selects] == []

@@ -2,7 +2,7 @@
 
 import pytest
 
-from streamhouse.sql.projection import is_light, repeated
+from streamhouse.sql.projection import is_light, may_give_several, repeated
 
 
 @pytest.mark.parametrize(
@@ -75,3 +75,21 @@ def test_light_queries(query):
 )
 def test_queries_that_are_not_light(query):
     assert not is_light(query)
+
+
+@pytest.mark.parametrize(
+    ("query", "several"),
+    [
+        ("SELECT o.a AS a, UPPER(o.b) AS b FROM t AS o WHERE o.a > 0", False),
+        ("SELECT o.a AS a FROM (SELECT a FROM t) AS o", False),
+        ("SELECT WINDOW(o.ts, '1 hour').start AS s FROM t AS o", False),
+        ("SELECT WINDOW(o.ts, '2 hours', '1 hour').start AS s FROM t AS o", True),
+        ("SELECT o.a AS a, u.b AS b FROM t AS o LEFT JOIN u ON u.a = o.a", True),
+        ("SELECT o.a AS a, u.b AS b FROM t AS o, u", True),
+        ("SELECT o.a AS a, x.e AS e FROM t AS o LATERAL VIEW EXPLODE(o.l) x AS e", True),
+        ("SELECT o.a AS a, x.e AS e FROM t AS o, LATERAL STACK(2, o.a, o.b) AS x(e)", True),
+        ("WITH c AS (SELECT INLINE(o.l) AS (a, b) FROM t AS o) SELECT c.a AS a FROM c AS c", True),
+    ],
+)
+def test_queries_that_may_give_several_rows_of_one(query, several):
+    assert may_give_several(query) is several
