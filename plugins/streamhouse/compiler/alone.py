@@ -15,7 +15,7 @@ from streamhouse.model.table import Column, Table, Tiers
 from streamhouse.sql.check import check_functions, check_limits, check_places
 from streamhouse.sql.dialect import parse_expression, parse_query
 from streamhouse.sql.last_resort import guard_analysis
-from streamhouse.sql.parameters import fill_parameters, typed_literal
+from streamhouse.sql.parameters import SAMPLED, fill_parameters, typed_literal
 from streamhouse.sql.ports import ActionPort
 from streamhouse.sql.schema import CheckedQuery, analyse
 
@@ -102,7 +102,10 @@ def _literals(action: Action) -> tuple[dict[str, exp.Expr], list[StreamhouseErro
     for name, declared in action.params.items():
         value = _value(name, declared, action)
         try:
-            literals[name] = typed_literal(name, declared.type, value, action.at)
+            literal = typed_literal(name, declared.type, _sample(declared) if value is None else value, action.at)
+            if value is None:
+                literal.meta[SAMPLED] = True
+            literals[name] = literal
         except ValueError as error:
             errors.append(TypeMismatchError(f"parameter '{name}': {error}", at=action.at))
         except StreamhouseError as error:
@@ -114,9 +117,10 @@ def _value(name: str, declared: Parameter, action: Action) -> Any:
     if declared.default is not None:
         return declared.default
     given: Iterable[Any] = (example.params[name] for example in action.examples if name in example.params)
-    value = next(iter(given), None)
-    if value is not None:
-        return value
+    return next(iter(given), None)
+
+
+def _sample(declared: Parameter) -> Any:
     kind, _, inner = declared.type.partition("<")
     if kind == "array":
         return [_SAMPLES.get(inner.removesuffix(">"), 1)]

@@ -153,34 +153,6 @@ def misfit(name: str, count: int) -> str | None:
     return f"{name}() takes {wanted} {noun}, and {count or 'none'} {'stands' if count < 2 else 'stand'} here"
 
 
-_NAMED = {
-    "mask": ("str", "upperchar", "lowerchar", "digitchar", "otherchar"),
-    "count_min_sketch": ("column", "epsilon", "confidence", "seed"),
-    **dict.fromkeys(words("explode explode_outer posexplode posexplode_outer"), ("collection",)),
-    **dict.fromkeys(words("inline inline_outer variant_explode variant_explode_outer"), ("input",)),
-}
-"""Function → the names of its arguments, in lower case; all others take values alone."""
-
-
-def misnamed(function: str, argument: str, before: int) -> str | None:
-    """What is wrong with an argument that has a name, as in `mask(k, upperChar => 'A')`; None: nothing.
-
-    Args:
-        function: Its name in lower case.
-        argument: The name that the text gives the argument.
-        before: How many arguments without a name stand before it.
-
-    >>> misnamed("upper", "str", 0)
-    'upper() takes no names of arguments'
-    """
-    known = _NAMED.get(function)
-    if known is None:
-        return f"{function}() takes no names of arguments"
-    if argument.lower() not in known:
-        return f"{function}() has no argument '{argument}'"
-    return f"{function}() gets '{argument}' twice" if known.index(argument.lower()) < before else None
-
-
 def miscounts(tokens: Sequence[Token]) -> Iterator[tuple[Token, str]]:
     """Calls with more or fewer arguments than Spark takes: the token of the name, and what is wrong.
 

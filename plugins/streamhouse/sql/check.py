@@ -22,7 +22,7 @@ from streamhouse.errors import (
 )
 from streamhouse.sql import functions
 from streamhouse.sql.admit import TABLE_FUNCTIONS, Refused, refused_calls, refused_relations
-from streamhouse.sql.arity import ARITY, misfit, misnamed
+from streamhouse.sql.arity import ARITY, misfit
 from streamhouse.sql.classes import Kinds
 from streamhouse.sql.ctes import LEVELS, NO_RECURSION, is_visible, unseen
 from streamhouse.sql.cuts import wrong_cuts
@@ -31,12 +31,14 @@ from streamhouse.sql.dialect import place_of, render, short
 from streamhouse.sql.expressions import TYPED
 from streamhouse.sql.fits import misfits
 from streamhouse.sql.infer import Inference
+from streamhouse.sql.named_arguments import wrong_name
 from streamhouse.sql.output_names import OutputNames
-from streamhouse.sql.placement import misplaced, ungrouped
+from streamhouse.sql.placement import misplaced, not_of_sets, ungrouped
 from streamhouse.sql.reach import out_of_reach
 from streamhouse.sql.scopes import function_name, own_nodes
 from streamhouse.sql.spark_type import STRING, VOID
 from streamhouse.sql.unknown_columns import unknown_columns
+from streamhouse.sql.windows import wrong_lengths
 
 _STRANGE = Kinds(exp.Pivot, exp.QueryTransform, exp.MatchRecognize)
 _TABLE, _CTE, _WITH = Kinds(exp.Table), Kinds(exp.CTE), Kinds(exp.With)
@@ -192,7 +194,7 @@ def check_functions(nodes: Sequence[exp.Expr], sql: str, at: Location) -> None:
         elif kind is exp.DataType and node.this == exp.DType.TIME:
             message, hint = "Spark 4.1 has the type TIME switched off", "use a TIMESTAMP, or a STRING"
             errors.append(UntypedColumnError(message, at=place_of(node.parent or node, sql, at), hint=hint))
-        elif kind is exp.Kwarg and (problem := _misnamed(node)) is not None:
+        elif isinstance(node, exp.Kwarg) and (problem := wrong_name(node)) is not None:
             hint = "write the values alone, in their order"
             errors.append(UntypedColumnError(problem, at=place_of(node, sql, at), hint=hint))
         elif _STRANGE[kind]:
@@ -209,13 +211,6 @@ def check_functions(nodes: Sequence[exp.Expr], sql: str, at: Location) -> None:
         if fault(found.node) is None
     ]
     _raise(errors)
-
-
-def _misnamed(named: exp.Expr) -> str | None:
-    """What is wrong with the name that a call gives an argument; None: nothing."""
-    call = named.find_ancestor(exp.Func, exp.Struct) or named
-    before = sum(1 for part in call.iter_expressions() if type(part) is not exp.Kwarg)
-    return misnamed(function_name(call) or call.key, named.name, before)
 
 
 def _argument_count(node: exp.Expr) -> int:
@@ -263,13 +258,13 @@ def check_types(root: Scope, inference: Inference, sql: str, at: Location) -> No
     """Every SELECT has the columns of its groups only, and every expression takes the types of its parts.
 
     Raises:
-        StrategyError: a column is neither a group key nor in an aggregate.
+        StrategyError: a column is neither a group key nor in an aggregate, or GROUPING is of none of the keys.
         TypeMismatchError: Spark refuses a type.
         UnknownColumnError: a name is out of reach, or means two columns.
     """
     _raise([_placed(UnknownColumnError, found, sql, at) for found in out_of_reach(root, inference)])
     for scope in root.traverse():
-        _raise([_placed(StrategyError, found, sql, at) for found in ungrouped(scope)])
+        _raise([_placed(StrategyError, found, sql, at) for found in (*ungrouped(scope), *not_of_sets(scope))])
     _raise([_placed(TypeMismatchError, found, sql, at) for found in misfits(root, inference)])
 
 
@@ -290,7 +285,7 @@ def check_output_names(names: OutputNames, root: Scope, inference: Inference, sq
 
 
 def check_windows(nodes: Iterable[exp.Expr], sql: str, at: Location) -> None:
-    """No SELECT puts its rows into time windows in two ways, which Spark refuses.
+    """No SELECT puts its rows into time windows in two ways, or into windows of no length, which Spark refuses.
 
     Args:
         nodes: All of a query, qualified, so that one window is spelt in one way.
@@ -298,7 +293,8 @@ def check_windows(nodes: Iterable[exp.Expr], sql: str, at: Location) -> None:
         at: Where that begins.
 
     Raises:
-        StrategyError: one does.
+        StrategyError: one does so in two ways.
+        TypeMismatchError: a window has no length that Spark takes.
     """
     errors: list[StreamhouseError] = []
     for select in _timed(nodes):
@@ -312,6 +308,8 @@ def check_windows(nodes: Iterable[exp.Expr], sql: str, at: Location) -> None:
         for text, node in list(calls.items())[1:]:
             message = f"one SELECT has the time windows {short(next(iter(calls.values())))} and {short(node)}"
             errors.append(StrategyError(message, at=place_of(calls[text], sql, at), hint=_WINDOWS))
+        wrong = (found for call in calls.values() for found in wrong_lengths(call))
+        errors += [_placed(TypeMismatchError, found, sql, at) for found in wrong]
     _raise(errors)
 
 

@@ -3,9 +3,11 @@
 Only what is written as a literal is looked at: the value of an expression of constants is left to Spark.
 
 References: `checkInputDataTypes` of `NTile`, `FrameLessOffsetWindowFunction`, `NthValue`, `Percentile`,
-`ApproximatePercentile`, `HistogramNumeric` and `CountMinSketchAgg` of Spark 4.1.
+`ApproximatePercentile`, `HistogramNumeric`, `CountMinSketchAgg`, `ToNumberParser` and `ToCharacterBuilder` of Spark
+4.1.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import NamedTuple
@@ -14,6 +16,7 @@ from sqlglot import exp
 
 from streamhouse.sql.admit import Refused
 from streamhouse.sql.dialect import short
+from streamhouse.sql.parameters import SAMPLED
 from streamhouse.sql.spark_type import SparkType
 from streamhouse.sql.words import words
 
@@ -59,6 +62,10 @@ _CONSTANTS: dict[str, tuple[_Constant, ...]] = {
 }
 
 
+CONSTANTS_FROM = {"mask": 1}
+"""Function → the place of an argument from which on all are constants."""
+
+
 def wrong_constants(
     name: str, given: Sequence[exp.Expr], type_of: Callable[[exp.Expr], SparkType | None]
 ) -> Iterator[Refused]:
@@ -70,7 +77,13 @@ def wrong_constants(
         type_of: The type of an argument.
     """
     if name == "nth_value" and len(given) > 1 and given[1].find(exp.Column):
-        yield Refused(given[1], f"nth_value() takes a constant here, not {short(given[1])}", "write a literal")
+        yield Refused(given[1], f"nth_value() takes a constant here, not {short(given[1])}", _LITERAL)
+    for part in given[CONSTANTS_FROM[name] :] if name in CONSTANTS_FROM else ():
+        if part.find(exp.Column):
+            yield _of_rows(name, part)
+    if name in _FORMATTED and len(given) > 1:
+        kind = type_of(given[0])
+        yield from _wrong_code(name, given[1]) if name == "to_binary" else _wrong_format(name, given[1], kind)
     for wanted in _CONSTANTS.get(name, ()):
         for part in _literals(given[wanted.place]) if wanted.place < len(given) else ():
             kind, value = type_of(part), _value(part)
@@ -81,12 +94,56 @@ def wrong_constants(
                 yield Refused(part, f"{name}() takes {wanted.said} here, not {short(part)}", "write another constant")
 
 
+_FORMATTED = words("to_number try_to_number to_char to_varchar to_binary")
+_OF_NUMBERS = re.compile(r"(MI|S)?\$?([09]+([,G][09]+)*)?([.D][09]*)?(PR|MI|S)?")
+_OF_BYTES = words("base64 hex utf-8")
+_SIGNS = ("MI", "S")
+_CODES = "write 'hex', 'base64' or 'utf-8'"
+_DIGITS = "0 and 9 are digits, one . and several , are between them, $ is before them, S, MI or PR beside them"
+
+
+def _wrong_format(name: str, form: exp.Expr, of: SparkType | None) -> Iterator[Refused]:
+    """The format of a number, or of bytes, that Spark does not know; one of times fails on a row only."""
+    if of is not None and of.kind == "binary":
+        yield from _wrong_code(name, form)
+    elif of is None or not (of.numeric or of.kind == "string"):
+        return
+    elif form.find(exp.Column):
+        yield _of_rows(name, form)
+    elif _is_text(form) and not _is_of_numbers(form.name.upper()):
+        yield Refused(form, f"{name}() takes a format such as '9,999.99' here, not {short(form)}", _DIGITS)
+
+
+def _wrong_code(name: str, form: exp.Expr) -> Iterator[Refused]:
+    """The name of what bytes are written in."""
+    known = _OF_BYTES | {"utf8"} if name == "to_binary" else _OF_BYTES
+    if form.find(exp.Column):
+        yield _of_rows(name, form)
+    elif (_is_text(form) and form.name.lower() not in known) or (isinstance(form, exp.Null) and name != "to_binary"):
+        yield Refused(form, f"{name}() takes the name of a code here, not {short(form)}", _CODES)
+
+
+def _is_text(form: exp.Expr) -> bool:
+    return isinstance(form, exp.Literal) and form.is_string and not form.meta_get(SAMPLED)
+
+
+def _of_rows(name: str, part: exp.Expr) -> Refused:
+    return Refused(part, f"{name}() takes a constant here, and {short(part)} differs from row to row", _LITERAL)
+
+
+def _is_of_numbers(text: str) -> bool:
+    digits = "0" in text or "9" in text
+    return digits and _OF_NUMBERS.fullmatch(text) is not None and all(text.count(sign) < 2 for sign in _SIGNS)
+
+
+_LITERAL = "write a literal"
+
+
 def _literals(part: exp.Expr) -> Sequence[exp.Expr]:
     """The literals of an argument: itself, or those of an array."""
-    if isinstance(part, exp.Kwarg):
-        part = part.expression
     parts = part.expressions if isinstance(part, exp.Array) else [part]
-    return [one for one in parts if not one.find(exp.Column, exp.Func, exp.Binary) or isinstance(one, exp.Cast)]
+    plain = [one for one in parts if not one.find(exp.Column, exp.Func, exp.Binary) or isinstance(one, exp.Cast)]
+    return [one for one in plain if not one.meta_get(SAMPLED)]
 
 
 def _value(part: exp.Expr) -> Decimal | None:

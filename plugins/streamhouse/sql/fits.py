@@ -16,9 +16,10 @@ from sqlglot.optimizer.scope import Scope
 from streamhouse.sql import functions
 from streamhouse.sql.admit import Refused
 from streamhouse.sql.classes import Kinds
-from streamhouse.sql.constants import wrong_constants
+from streamhouse.sql.constants import CONSTANTS_FROM, wrong_constants
 from streamhouse.sql.dialect import short
 from streamhouse.sql.infer import Inference
+from streamhouse.sql.named_arguments import in_order
 from streamhouse.sql.scopes import aggregates_in, arguments_of, function_name, selects_of
 from streamhouse.sql.spark_type import BOOLEAN, SparkType
 from streamhouse.sql.typed import Lambda
@@ -279,7 +280,7 @@ class _Fit:
         if not isinstance(first, exp.Expr):
             return
         yield from self._arguments(node, f"{name}()")
-        yield from wrong_constants(name, arguments_of(node), self._type)
+        yield from wrong_constants(name, _given(node), self._type)
         if name == "if":
             yield from self._condition(first, "IF", strict=True)
         elif name == "element_at":
@@ -293,6 +294,8 @@ class _Fit:
             yield from self._element_argument(node, name)
         elif name in _OF_VARIANT:
             yield from self._argument(first, _VARIANT, f"{name}()")
+        elif name == "session_window":
+            yield from self._gap(arguments_of(node))
         elif name == "decode":
             yield from self._decoded(arguments_of(node))
         elif name in ("concat_ws", "array_join"):
@@ -310,6 +313,13 @@ class _Fit:
         if kind is not None and kind.kind in _NESTED:
             hint = f"add a default, such as CAST(NULL AS {kind}), or write CASE"
             yield Refused(given[2], f"decode() without a default gives no {kind}", hint)
+
+    def _gap(self, given: Sequence[exp.Expr]) -> Iterator[Refused]:
+        """The gap of a session window is a text, or an interval of months, days and time; Spark converts no other."""
+        kind = self._type(given[1]) if len(given) > 1 else None
+        if kind is not None and kind.kind not in ("string", "void", "calendar_interval"):
+            hint = "write a text such as '1 hour', or make_interval(…)"
+            yield Refused(given[1], f"session_window() takes no gap of the type {kind}", hint)
 
     def _joined_texts(self, given: Sequence[exp.Expr], name: str) -> Iterator[Refused]:
         """Only texts and arrays of texts can be joined to one text."""
@@ -353,11 +363,14 @@ class _Fit:
         if sum(1 for _ in node.iter_expressions()) > _MOST:
             return  # some functions mean another thing with more arguments
         of = function_name(node) if isinstance(node, exp.Anonymous) else type(node).__name__
+        name = function_name(node)
         for key, value in node.args.items():
-            for i, part in enumerate(value if isinstance(value, list) else [value]):
+            for i, part in enumerate(in_order(name, value) if isinstance(value, list) else [value]):
                 taken = _takes().get(f"{of}.{key}.{i}" if isinstance(value, list) else f"{of}.{key}")
+                if taken == _CONSTANT and name in CONSTANTS_FROM:
+                    continue
                 if taken is not None and isinstance(part, exp.Expr):
-                    more = _VARIANT if function_name(node) in _ALSO_OF_VARIANT else frozenset()
+                    more = _VARIANT if name in _ALSO_OF_VARIANT else frozenset()
                     yield from self._argument(part, taken | more, shown)
 
     def _argument(self, part: exp.Expr, taken: frozenset[str], shown: str) -> Iterator[Refused]:
@@ -371,6 +384,11 @@ class _Fit:
             return
         if _LIKE.get(kind.kind, kind.kind) in (_KINDS | _VARIANT) - taken:
             yield Refused(part, f"{shown} takes {_words(taken)} here, and {short(part)} is {kind}", _CAST)
+
+
+def _given(node: exp.Expr) -> list[exp.Expr]:
+    """The arguments of a call, each at its place."""
+    return in_order(function_name(node), arguments_of(node))
 
 
 def _plain_items(scope: Scope) -> list[exp.Expr]:

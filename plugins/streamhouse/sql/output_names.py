@@ -8,19 +8,19 @@ from sqlglot.optimizer.scope import Scope
 from streamhouse.sql.admit import Refused
 from streamhouse.sql.classes import Kinds
 from streamhouse.sql.infer import Inference
-from streamhouse.sql.scopes import own_nodes
+from streamhouse.sql.scopes import function_name, is_generator, own_nodes
 from streamhouse.sql.unknown_columns import in_several, offered
 
 _SELECT, _WHERE, _WINDOW = Kinds(exp.Select), Kinds(exp.Where), Kinds(exp.Window)
-_UNSEEN = "write its expression, or filter in an outer query"
+_UNSEEN = "write its expression, or use its name in an outer query"
 
 
 class OutputNames:
     """The columns that no table qualifies, from before names are resolved.
 
     The resolver puts the expression of an output column in place of a name that it does not find in just one table.
-    Spark sees no output columns in WHERE and in windows. Elsewhere it looks at the tables first, and refuses a name
-    that several of them have.
+    Spark sees no output columns in WHERE, in windows and in calls that make rows. Elsewhere it looks at the tables
+    first, and refuses a name that several of them have.
     """
 
     def __init__(self, nodes: Iterable[exp.Expr]) -> None:
@@ -31,6 +31,8 @@ class OutputNames:
             if _WHERE[type(node)] or _WINDOW[type(node)]:
                 place = "WHERE" if _WHERE[type(node)] else "a window function"
                 self._hidden += [(column, place) for column in _unqualified(node)]
+            elif is_generator(node):
+                self._hidden += [(column, f"{function_name(node)}()") for column in _unqualified(node)]
             elif isinstance(node, exp.Select):
                 parts = [*node.selects, *filter(None, [node.args.get("group")])]
                 self._shown += [(column, node) for part in parts for column in _unqualified(part)]

@@ -13,6 +13,9 @@ from streamhouse.model.action import Parameter
 from streamhouse.sql.dialect import SPARK, place_of
 from streamhouse.sql.spark_type import SparkType, spark_type
 
+SAMPLED = "sampled"
+"""Where a literal keeps that it stands for any value of a parameter."""
+
 _INTEGER_BITS = {"tinyint": 7, "smallint": 15, "int": 31, "bigint": 63}
 
 

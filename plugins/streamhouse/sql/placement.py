@@ -8,6 +8,7 @@ from sqlglot.optimizer.scope import Scope
 from streamhouse.sql import functions
 from streamhouse.sql.admit import Refused
 from streamhouse.sql.classes import Kinds
+from streamhouse.sql.dialect import short
 from streamhouse.sql.scopes import (
     aggregates_in,
     function_name,
@@ -235,6 +236,56 @@ def ungrouped(scope: Scope) -> Iterator[Refused]:
     covered = {(c.table.lower(), c.name.lower()) for key in whole for c in key.find_all(exp.Column)}
     for part in parts:
         yield from _bare(part, scope, covered)
+
+
+def not_of_sets(scope: Scope) -> Iterator[Refused]:
+    """Arguments of GROUPING and GROUPING_ID that are not the keys of ROLLUP, CUBE or GROUPING SETS.
+
+    Args:
+        scope: Of a qualified query.
+    """
+    select = scope.expression
+    if not isinstance(select, exp.Select) or not has_grouping_sets(select):
+        return
+    keys = list(dict.fromkeys(_keys_of_sets(select.args["group"])))
+    if any(key.is_int or (isinstance(key, exp.Column) and not key.table) for key in keys):
+        return  # places, and names of output columns
+    shown = ", ".join(map(short, keys))
+    for node in (node for part in _parts(select) for node in own_nodes(part)):
+        name = function_name(node) if _CALLS[type(node)] else ""
+        given = [one.unnest() for one in node.iter_expressions()] if name in _OF_SETS else []
+        strange = next((one for one in given if not _is_key(one, keys)), None)
+        if strange is not None:
+            yield Refused(strange, f"{name}() takes what GROUP BY has, and {short(strange)} is none of {shown}", _SHOWN)
+        elif name == "grouping_id" and given != keys and given and all(one in keys for one in given):
+            message = f"grouping_id() takes all that GROUP BY has, in its order: {shown}"
+            yield Refused(node, message, "write grouping_id()")
+
+
+def _is_key(node: exp.Expr, keys: Sequence[exp.Expr]) -> bool:
+    """Whether an expression is a key, or may be one that is written in another way."""
+    if node in keys or isinstance(node, exp.Column):
+        return node in keys
+    columns = set(node.find_all(exp.Column))
+    return any(set(key.find_all(exp.Column)) == columns for key in keys if not isinstance(key, exp.Column))
+
+
+_SHOWN = "name a column of the ROLLUP, CUBE or GROUPING SETS"
+
+
+def _keys_of_sets(node: exp.Expr) -> Iterator[exp.Expr]:
+    """The columns that a GROUP BY has, in its order, some several times."""
+    inner = node.unnest()
+    if not isinstance(inner, _WITH_KEYS):
+        yield inner
+        return
+    for part in (*inner.expressions, *(one for form in _OLD_FORMS for one in inner.args.get(form) or [])):
+        if isinstance(part, exp.Expr):
+            yield from _keys_of_sets(part)
+
+
+_OLD_FORMS = ("rollup", "cube", "grouping_sets")  # GROUP BY a, b WITH ROLLUP
+_WITH_KEYS = (exp.Group, exp.Rollup, exp.Cube, exp.GroupingSets, exp.Tuple)
 
 
 def _keys(group: exp.Expr | None, select: exp.Select) -> list[exp.Expr] | None:

@@ -1,12 +1,16 @@
 """Time windows: `window(ts, '1 hour')` and `session_window(ts, '1 hour')`."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 
 from sqlglot import exp
 
+from streamhouse.sql.admit import Refused
 from streamhouse.sql.classes import Kinds
-from streamhouse.sql.dialect import quote_names
+from streamhouse.sql.dialect import quote_names, short
+from streamhouse.sql.dialect.literals import WRITTEN
+from streamhouse.sql.dialect.moments import length_of
 from streamhouse.sql.functions import TIME_WINDOWS
+from streamhouse.sql.parameters import SAMPLED
 from streamhouse.sql.scopes import function_name, own_nodes
 
 _ANONYMOUS = Kinds(exp.Anonymous)
@@ -72,3 +76,50 @@ def hops(select: exp.Select) -> bool:
         _ANONYMOUS[type(node)] and function_name(node) == "window" and len(node.expressions) > 2
         for node in own_nodes(select)
     )
+
+
+def wrong_lengths(call: exp.Expr) -> Iterator[Refused]:
+    """Lengths in `window(ts, length, slide, start)` that Spark does not take.
+
+    Args:
+        call: A time window. The gap of a session window may be any value.
+
+    Reference: `TimeWindow` of Spark 4.1.
+    """
+    parts = call.expressions[1:]
+    if function_name(call) != "window" or not parts or any(part.meta_get(SAMPLED) for part in parts):
+        return
+    known: list[int] = []
+    for part in parts:
+        micros = _micros(part)
+        if micros is None:
+            yield Refused(part, f"window() takes a length such as '1 hour' here, not {short(part)}", _LENGTH)
+            return
+        if micros <= 0 and len(known) < _START:
+            yield Refused(part, f"the length of a time window is above 0, and {short(part)} is not", _LENGTH)
+            return
+        known.append(micros)
+    slide = known[:_START][-1]
+    if slide > known[0]:
+        message = f"some rows are in none of the time windows of {short(parts[0])} that begin every {short(parts[1])}"
+        yield Refused(parts[1], message, "let them begin as often as they end, or more often")
+    elif len(known) > _START and abs(known[_START]) >= slide:
+        message = f"the third length is shorter than the time from one window to the next, and {short(parts[2])} is not"
+        yield Refused(parts[2], message, "subtract the time from one window to the next")
+
+
+_START = 2
+_LENGTH = "write weeks, days, hours, minutes or seconds: months and years have no fixed length"
+
+
+def _micros(part: exp.Expr) -> int | None:
+    """The microseconds that a literal says; None: it is none that Spark takes."""
+    sign, inner = (-1, part.this) if isinstance(part, exp.Neg) else (1, part)
+    if isinstance(inner, exp.Cast) and inner.meta_get(WRITTEN) is not None and inner.to.this == exp.DType.BIGINT:
+        inner = inner.this
+    if not isinstance(inner, exp.Literal):
+        return None
+    if not inner.is_string:
+        return sign * int(inner.name) if inner.name.isdigit() else None
+    months, micros = length_of(inner.name) or (1, 0)
+    return None if months or inner is not part else micros

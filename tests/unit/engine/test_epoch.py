@@ -295,7 +295,7 @@ def test_rows_of_which_several_may_have_one_key_are_compared_in_one_place(tmp_pa
         spread.append(table.name)
         return SpreadWritten(2, {"0": 2})
 
-    monkeypatch.setattr(epoch_module, "spread_changes", lambda *_: KeptRows("lines", []))
+    monkeypatch.setattr(epoch_module, "spread_changes", lambda *_: CachedRows("lines", []))
     monkeypatch.setattr(epoch_module, "spread_write", write)
     [head, _] = FLOW.split("  - {use: clean")
     step = "  - {use: parts, reads: {items: ods.items}, writes: dwd.parts}\nlocal_epoch_rows: 1\n"

@@ -30,6 +30,21 @@ def test_as_spark(sql: str) -> None:
     assert shown(query) == theirs
 
 
+@each(
+    "sql",
+    [
+        "SELECT v + 1 AS q, explode(array(q)) AS e FROM t",
+        "SELECT v AS q, explode_outer(array(v, q)) AS e FROM t",
+        "SELECT arr AS q, explode(q) AS e FROM t",
+        "SELECT v + 1 AS q, stack(2, q, v) AS e FROM t",
+    ],
+)
+def test_output_columns_in_what_makes_rows(sql: str) -> None:
+    """Spark ends with an internal error, which is no verdict of `spark.txt`."""
+    with pytest.raises(StreamhouseError, match=r"'q' is an output column, which .* does not see"):
+        checked(sql)
+
+
 def test_what_spark_takes_and_an_action_does_not(golden: Golden) -> None:
     lines = []
     for sql in statements():

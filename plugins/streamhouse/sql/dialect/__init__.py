@@ -17,7 +17,11 @@ from sqlglot.errors import ParseError, SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from streamhouse.errors import Location, SqlSyntaxError
-from streamhouse.sql.dialect.behind_brackets import with_clauses_inside, without_brackets_of_places
+from streamhouse.sql.dialect.behind_brackets import (
+    with_clauses_inside,
+    with_order_by_all,
+    without_brackets_of_places,
+)
 from streamhouse.sql.dialect.chains import balance_chains
 from streamhouse.sql.dialect.grammar import check_depth, check_grammar
 from streamhouse.sql.dialect.hints import quantified, variant_path
@@ -54,6 +58,8 @@ class _Place(dict[str, Any]):
 
 class _SparkSql(Spark):
     """Spark SQL, in which `orders$lake`, one tier of a table, is a name without backticks."""
+
+    SUPPORTS_ORDER_BY_ALL = False  # see `with_order_by_all`
 
     class Tokenizer(Spark.Tokenizer):
         VAR_SINGLE_TOKENS: ClassVar[set[str]] = {*Spark.Tokenizer.VAR_SINGLE_TOKENS, "$"}
@@ -159,6 +165,7 @@ def _read(sql: str, *, is_new: bool = True) -> exp.Expr:
                     unit.replace(exp.Var(this=unit.name.upper()))
     with_clauses_inside(nodes)
     without_brackets_of_places(nodes)
+    with_order_by_all(nodes)
     tree: exp.Expr = root.this.pop()
     nodes = list(tree.walk())
     check_depth(nodes)

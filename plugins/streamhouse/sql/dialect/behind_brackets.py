@@ -118,3 +118,18 @@ def without_brackets_of_places(nodes: Sequence[exp.Expr]) -> None:
             inner = key.unnest()
             if inner is not key and isinstance(inner, exp.Literal) and inner.is_int:
                 key.replace(inner)
+
+
+def with_order_by_all(nodes: Sequence[exp.Expr]) -> None:
+    """Make ALL that is alone in the ORDER BY of a query a word; changes the tree. Elsewhere it names a column.
+
+    Args:
+        nodes: All of the tree.
+    """
+    for node in nodes:
+        if type(node) is not exp.Order or len(node.expressions) != 1 or not isinstance(node.parent, exp.Query):
+            continue
+        [key] = node.expressions
+        column = key.this.unnest()
+        if isinstance(column, exp.Column) and not column.table and column.name.upper() == "ALL":
+            key.set("this", exp.var("ALL"))

@@ -29,7 +29,7 @@ _NOT_SPARK: dict[type[exp.Expr], str] = {
 }
 _LOOKED_AT = Kinds(
     exp.Join, exp.With, exp.Select, exp.Values, exp.Alias, exp.DataType, exp.Cast, exp.Any, exp.All, exp.In,
-    exp.Escape, exp.Distinct, exp.Ordered, exp.CTE, exp.Subquery, exp.Rollup, exp.Cube, exp.WindowSpec,
+    exp.Escape, exp.Distinct, exp.CTE, exp.Subquery, exp.Rollup, exp.Cube, exp.WindowSpec,
     exp.Anonymous, exp.Lambda, *_NOT_SPARK,
 )  # fmt: skip
 _NUMBERS = (exp.DType.DECIMAL, exp.DType.TIME, exp.DType.VARCHAR, exp.DType.CHAR)
@@ -98,8 +98,6 @@ def _faults(node: exp.Expr) -> Iterator[str]:
     elif isinstance(node, exp.In):
         if not any(node.args.get(key) for key in ("expressions", "query")):
             yield "IN has no values"
-    elif isinstance(node, exp.Ordered):
-        yield from _of_key(node)
     elif isinstance(node, exp.Escape):
         yield from _of_escape(node)
     elif isinstance(node, exp.Distinct):
@@ -123,16 +121,6 @@ def _faults(node: exp.Expr) -> Iterator[str]:
             yield "Spark takes no sub-query in a lambda; join the rows, or compute it before"
     elif (word := _NOT_SPARK.get(type(node))) is not None:
         yield f"Spark has no {word}"
-
-
-def _of_key(node: exp.Ordered) -> Iterator[str]:
-    """`ORDER BY ALL` is by each column of the output. With other keys, and in other orders, ALL is a column."""
-    if not (isinstance(node.this, exp.Var) and node.this.name.upper() == "ALL"):
-        return
-    order = node.parent
-    alone = type(order) is exp.Order and len(order.expressions) == 1
-    if not (alone and order is not None and isinstance(order.parent, (exp.Query, exp.Subquery))):
-        yield "ALL is no column; it stands alone in the ORDER BY of a query"
 
 
 def _of_escape(node: exp.Escape) -> Iterator[str]:

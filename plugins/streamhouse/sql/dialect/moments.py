@@ -2,6 +2,7 @@
 
 import re
 from calendar import monthrange
+from decimal import Decimal
 
 _DATE = re.compile(r"([+-]?[0-9]{4,7})(?:-([0-9]{1,2})(?:-([0-9]{1,2})(?:[ T].*)?)?)?", re.DOTALL)
 _CLOCK = r"([0-9]{1,2}):([0-9]{1,2})(?::([0-9]{1,2})(?:\.([0-9]{0,9}))?)?"
@@ -21,6 +22,10 @@ _SPANS = {
 _MOST = {"YEAR": 178956970, "DAY": 106751991, "HOUR": 2562047788, "MINUTE": 153722867280}
 _UNIT = r"(?:year|month|week|day|hour|minute|second|millisecond|microsecond)s?"
 _PAIR = rf"[+-]?\s*(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s+{_UNIT}"
+_PARTS = re.compile(r"([+-]?)\s*([0-9.]+)\s+([a-z]+?)s?(?=\s|$)", re.ASCII)
+_MONTHS = {"month": 1, "year": 12}
+_SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "week": 7 * 86_400}
+_MICROS = {"microsecond": 1, "millisecond": 1000, **{unit: 1_000_000 * n for unit, n in _SECONDS.items()}}
 _INTERVAL = re.compile(rf"(?:interval\s+)?{_PAIR}(?:\s+{_PAIR})*", re.IGNORECASE | re.ASCII)
 _MOMENTS = frozenset({"epoch", "now", "today", "tomorrow", "yesterday"})
 
@@ -43,16 +48,32 @@ def check_moment(kind: str, text: str) -> str | None:
         within = fits and int(re.split(r"\D", said.lstrip("+- "), flags=re.ASCII)[0]) <= _MOST[kind.partition(" ")[0]]
         return None if within else f"'{text}' is no interval {kind}"
     if kind == "INTERVAL":
-        units = {
-            found[1].lower() for found in re.finditer(r"[0-9]\.?\s+([a-z]+?)s?(?=\s|$)", said, re.IGNORECASE | re.ASCII)
-        }
-        months = units & {"year", "month"}
-        fits = _INTERVAL.fullmatch(said) is not None and months in (set(), units)
+        units = {unit for _, _, unit in _PARTS.findall(said.lower())}
+        fits = length_of(said) is not None and units & _MONTHS.keys() in (set(), units)
         return None if fits else f"'{text}' is no interval"
     if kind != "TIME" and said.partition(" ")[0].lower() in _MOMENTS:
         return None
     good = _is_time(said) if kind == "TIME" else _is_date(said) if kind == "DATE" else _is_stamp(said)
     return None if good else f"'{text}' is no {kind}"
+
+
+def length_of(text: str) -> tuple[int, int] | None:
+    """The months and the microseconds of the text of an interval, a day as 24 hours; None: it is no interval.
+
+    >>> length_of("1 hour 30 minutes")
+    (0, 5400000000)
+    """
+    said = text.strip().lower()
+    if _INTERVAL.fullmatch(said) is None:
+        return None
+    months = micros = 0
+    for sign, number, unit in _PARTS.findall(said):
+        if "." in number and unit != "second":
+            return None
+        amount = Decimal(f"{sign}{number}")
+        months += int(amount * _MONTHS.get(unit, 0))
+        micros += int(amount * _MICROS.get(unit, 0))
+    return months, micros
 
 
 def _is_date(text: str) -> bool:
