@@ -22,6 +22,7 @@ from streamhouse.errors import (
 )
 from streamhouse.sql import functions
 from streamhouse.sql.admit import TABLE_FUNCTIONS, Refused, refused_calls, refused_relations
+from streamhouse.sql.all_word import all_beside_a_column
 from streamhouse.sql.arity import ARITY, misfit
 from streamhouse.sql.classes import Kinds
 from streamhouse.sql.ctes import LEVELS, NO_RECURSION, is_visible, unseen
@@ -269,7 +270,7 @@ def check_types(root: Scope, inference: Inference, sql: str, at: Location) -> No
 
 
 def check_output_names(names: OutputNames, root: Scope, inference: Inference, sql: str, at: Location) -> None:
-    """No name stands for an output column where Spark knows no such name.
+    """No name stands for an output column where Spark knows no such name, and ALL for no column.
 
     Args:
         names: Of the query before its names were resolved.
@@ -281,7 +282,8 @@ def check_output_names(names: OutputNames, root: Scope, inference: Inference, sq
     Raises:
         UnknownColumnError: one does.
     """
-    _raise([_placed(UnknownColumnError, found, sql, at) for found in names.refused(root, inference)])
+    refused = [*names.refused(root, inference), *all_beside_a_column(root, inference)]
+    _raise([_placed(UnknownColumnError, found, sql, at) for found in refused])
 
 
 def check_windows(nodes: Iterable[exp.Expr], sql: str, at: Location) -> None:

@@ -132,4 +132,6 @@ def with_order_by_all(nodes: Sequence[exp.Expr]) -> None:
         [key] = node.expressions
         column = key.this.unnest()
         if isinstance(column, exp.Column) and not column.table and column.name.upper() == "ALL":
-            key.set("this", exp.var("ALL"))
+            word = exp.var("ALL")
+            word.update_positions(column.this)
+            key.set("this", word)
