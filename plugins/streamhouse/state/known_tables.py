@@ -82,8 +82,7 @@ class KnownTables:
         """See `Ledger.recorded_times`."""
         flow, _, segment = writer.partition("/")
         with self._database.read() as connection:
-            never = epochs.without_epoch(connection, flow, segment, numbers)
-            return dict.fromkeys(never) | epochs.recorded_times(connection, flow, segment, numbers)
+            return epochs.times_or_never(connection, flow, segment, numbers)
 
 
 class KnownTogether(NoLedger):
