@@ -274,7 +274,9 @@ def epochs_of_writers(state: StateStore, flow: str, table: str) -> WriterEpochs:
     writers = [segment.name for segment in running_plan(state, flow).segments if table in segment.tables]
     found = {segment_writer(flow, name): state.newest_known(flow, name) for name in writers}
     newest = {writer: epoch for writer, epoch in found.items() if epoch is not None}
-    return WriterEpochs(newest, {segment_writer(flow, name): _times(state, flow, name, table) for name in writers})
+    # Each round of tiering asks, also where a rebuild wrote the rows and no epoch yet: then no epoch needs to be read.
+    wrote = writers if state.tables.has_rows_of(flow, table) else ()
+    return WriterEpochs(newest, {segment_writer(flow, name): _times(state, flow, name, table) for name in wrote})
 
 
 def _times(state: StateStore, flow: str, segment: str, table: str) -> dict[int, int]:

@@ -195,6 +195,12 @@ def times_or_never(connection: Connection, flow: str, segment: str, numbers: Col
     return dict.fromkeys(never) | known
 
 
+def wrote_rows(connection: Connection, flow: str, table: str) -> bool:
+    """Whether an epoch of a flow wrote rows to a table, as stores call it; also one that is no longer recorded."""
+    mine = (table_total.c.flow == flow, table_total.c.table_name == table)
+    return bool(connection.execute(select(table_total.c.rows).where(*mine)).scalar_one_or_none())
+
+
 def note_ends(connection: Connection, flow: str, segment: str, ends: Mapping[str, Position | None]) -> None:
     """Say where tables end since the last finished epoch; None: nobody knows until it is said again."""
     known = last(connection, flow, segment)
