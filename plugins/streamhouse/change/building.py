@@ -17,12 +17,12 @@ from streamhouse.engine.carried_positions import furthest, positions
 from streamhouse.engine.execution import FlowExecution
 from streamhouse.engine.lease import LeaseGuard, leased
 from streamhouse.engine.points import reach
-from streamhouse.engine.traces import segment_writer
 from streamhouse.errors import RowsLostError, StateConflictError
 from streamhouse.model.plan import QUARANTINE, FlowPlan, PlannedStep
 from streamhouse.model.table import Table
 from streamhouse.model.types import Position
 from streamhouse.model.version import at_versions, stored_name, table_at, table_name
+from streamhouse.model.writer import segment_writer
 from streamhouse.runtime.left_out import LeftOut
 from streamhouse.runtime.open import Open, execution_of
 from streamhouse.runtime.owner import is_alive, this_owner

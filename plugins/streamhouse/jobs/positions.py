@@ -13,7 +13,7 @@ from streamhouse.engine.loss import CopyReach, LaterEpoch, LossRule, LossVerdict
 from streamhouse.engine.note import Note, Trace, newest
 from streamhouse.engine.observed import SeenTables, endless, other_epoch, seen, short_of
 from streamhouse.engine.remedy import Remedy, fits, remedy, versions_in
-from streamhouse.engine.traces import TracesOnce, lake_tables_without, newest_of, segment_writer
+from streamhouse.engine.traces import TracesOnce, lake_tables_without, newest_of
 from streamhouse.engine.vector import Vector, covers
 from streamhouse.errors import StateConflictError
 from streamhouse.jobs.refill import marks_of_copies, reaches_beyond
@@ -21,6 +21,7 @@ from streamhouse.model.plan import FlowPlan, Segment
 from streamhouse.model.table import Table
 from streamhouse.model.types import Position
 from streamhouse.model.version import at_versions, stored_name, table_name
+from streamhouse.model.writer import segment_writer
 from streamhouse.runtime.open import Open
 from streamhouse.state.records import EpochRecord, Lease
 

@@ -18,6 +18,7 @@ from streamhouse.model.plan import FlowPlan, PlannedStep, Segment
 from streamhouse.model.table import Table
 from streamhouse.model.types import Position, Tier
 from streamhouse.model.version import table_name
+from streamhouse.model.writer import flow_and_segment
 from streamhouse.runtime.open import Open
 from streamhouse.runtime.serving import serving
 from streamhouse.spark.results import collected_rows
@@ -123,7 +124,7 @@ def _copies(open_: Open, table: Table) -> dict[Tier, Mark]:
     marks = {tier: again(lake, table.replica, Tier.HOT) for tier, lake in lakes.items()}
     for tier, mark in marks.items():
         if mark is not None and (what := other_history(lakes[tier].ledger, mark)) is not None:
-            raise _refusal(open_, table, tier, what, flow=min(mark.times).partition("/")[0])
+            raise _refusal(open_, table, tier, what, flow=flow_and_segment(min(mark.times))[0])
     return {tier: mark for tier, mark in marks.items() if mark is not None}
 
 
