@@ -9,28 +9,14 @@ from streamhouse.errors import StreamhouseError, TableLostError
 from streamhouse.project.project import Project
 from streamhouse.project.settings import Settings
 from streamhouse.runtime.lost_tables import LossKind
-from tests.drills import ORDERS, drill
+from tests.drills import WARM_FLOWS, drill
 from tests.gate.levels import deep, soak
 
 pytestmark = [pytest.mark.spark, deep("two histories of a project are run, and a copy of one is put into the other")]
 
-FLOWS = {
-    "f": f"""\
-flow: f
-freshness: 100ms
-sources: {{orders: {{files: {{path: data/*.csv, columns: {ORDERS}}}}}}}
-steps:
-  - {{use: keep, reads: {{rows: orders}}, writes: ods.one}}
-  - {{use: valid, reads: {{rows: ods.one}}, writes: dwd.two}}
-tables:
-  ods.one: {{tiers: {{warm: 30d, cold: forever}}}}
-  dwd.two: {{tiers: {{warm: 30d, cold: forever}}}}
-"""
-}
+FLOWS = {name: yaml.replace("{warm: 30d}", "{warm: 30d, cold: forever}") for name, yaml in WARM_FLOWS.items()}
+HOT_FLOWS = {name: yaml.replace("{warm: 30d}", "{hot: 7d, cold: forever}") for name, yaml in WARM_FLOWS.items()}
 OTHER_FILE = 7  # that the second history reads in place of the later files of the first
-
-
-HOT_FLOWS = {name: yaml.replace("{warm: 30d, cold", "{hot: 7d, cold") for name, yaml in FLOWS.items()}
 
 
 def one_epoch(d):

@@ -17,12 +17,12 @@ from streamhouse.engine.carried_positions import furthest, positions
 from streamhouse.engine.execution import FlowExecution
 from streamhouse.engine.lease import LeaseGuard, leased
 from streamhouse.engine.points import reach
-from streamhouse.engine.traces import segment_writer
 from streamhouse.errors import RowsLostError, StateConflictError
 from streamhouse.model.plan import QUARANTINE, FlowPlan, PlannedStep
 from streamhouse.model.table import Table
 from streamhouse.model.types import Position
 from streamhouse.model.version import at_versions, stored_name, table_at, table_name
+from streamhouse.model.writer import segment_writer
 from streamhouse.runtime.left_out import LeftOut
 from streamhouse.runtime.open import Open, execution_of
 from streamhouse.runtime.owner import is_alive, this_owner
@@ -274,7 +274,9 @@ def epochs_of_writers(state: StateStore, flow: str, table: str) -> WriterEpochs:
     writers = [segment.name for segment in running_plan(state, flow).segments if table in segment.tables]
     found = {segment_writer(flow, name): state.newest_known(flow, name) for name in writers}
     newest = {writer: epoch for writer, epoch in found.items() if epoch is not None}
-    return WriterEpochs(newest, {segment_writer(flow, name): _times(state, flow, name, table) for name in writers})
+    # Each round of tiering asks, also where a rebuild wrote the rows and no epoch yet: then no epoch needs to be read.
+    wrote = writers if state.tables.has_rows_of(flow, table) else ()
+    return WriterEpochs(newest, {segment_writer(flow, name): _times(state, flow, name, table) for name in wrote})
 
 
 def _times(state: StateStore, flow: str, segment: str, table: str) -> dict[int, int]:

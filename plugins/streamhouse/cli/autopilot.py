@@ -279,7 +279,7 @@ def _show_proposals(app: App, found: "Round", lost: "SeenLosses") -> None:
         app.output.line(f"{finding.flow}: {finding.text}", style="bold")
         facts = {
             "kind": finding.kind.value + (f", {finding.about}" if finding.about else ""),
-            "since": finding.since or "unknown: nobody saw it before",
+            "since": finding.since or "unknown: no earlier look found it",
             "compared": ", ".join(f"{name} {value:,g}" for name, value in finding.numbers.items()) or None,
             "remedy": finding.remedy,
             "edit": ", ".join(f"{key}: {value}" for key, value in finding.edits.items()) or None,

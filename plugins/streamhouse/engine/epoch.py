@@ -25,13 +25,14 @@ from streamhouse.engine.rows_source import can_spread_changes, spread_changes
 from streamhouse.engine.segment_states import SegmentStates
 from streamhouse.engine.spread import can_spread, spread_write
 from streamhouse.engine.strategies import StepInputs, StepResult, changed_rows, collected, gives_frame, run_step
-from streamhouse.engine.traces import segment_writer, writer_of
+from streamhouse.engine.traces import writer_of
 from streamhouse.engine.vector import Vector
 from streamhouse.model.bad_rows import count_text
 from streamhouse.model.plan import FlowPlan, PlannedStep, Segment
 from streamhouse.model.table import Table
 from streamhouse.model.types import Layer, Position, ReadMode, Strategy, Tier, behind
 from streamhouse.model.version import table_name
+from streamhouse.model.writer import segment_writer
 from streamhouse.stores.arrow import arrow_schema, conform
 from streamhouse.stores.base import Changes, NotedStore, Store, WriteContext
 from streamhouse.stores.places import Places

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import cast
 
-from streamhouse.engine.traces import every_trace, segment_writer
+from streamhouse.engine.traces import every_trace
 from streamhouse.model.plan import FlowPlan, Segment
 from streamhouse.model.types import Tier
+from streamhouse.model.writer import segment_writer
 from streamhouse.stores.base import LakeStore, Store
 from streamhouse.stores.mark import mark_of
 

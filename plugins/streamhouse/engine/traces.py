@@ -12,15 +12,11 @@ from streamhouse.errors import StateConflictError
 from streamhouse.model.plan import FlowPlan, PlannedStep, Segment
 from streamhouse.model.table import Table
 from streamhouse.model.types import Tier
+from streamhouse.model.writer import segment_writer
 from streamhouse.state.records import EpochRecord
 from streamhouse.stores.base import LakeStore, NotedStore, Store
 
 _AT_ONCE = 4
-
-
-def segment_writer(flow: str, segment: str) -> str:
-    """The name of a segment among those of all flows."""
-    return f"{flow}/{segment}"
 
 
 def writer_of(flow: str, segment: str, step: PlannedStep) -> str:

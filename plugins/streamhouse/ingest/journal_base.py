@@ -133,6 +133,6 @@ def header_of(base: Path) -> BaseHeader:
         raise SourceError(
             "the file is no base of a journal",
             at=Location(f"{base.parent.parent.name}/{base.parent.name}/{base.name}", 1),
-            hint="nobody but the capture may write to it; put the file back from a copy, or begin from the start: "
+            hint="only the capture may write to it; put the file back from a copy, or begin from the start: "
             "streamhouse capture reset",
         ) from error

@@ -1,11 +1,12 @@
 """Copies of tables in further tiers that are gone, older than their record, or of another history of their flow."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import cast
 
 from streamhouse.change.building import epochs_of_writers
 from streamhouse.engine.observed import other_epoch
-from streamhouse.engine.traces import every_trace
+from streamhouse.engine.traces import TracesOnce
 from streamhouse.errors import StreamhouseError
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.table import Table
@@ -15,7 +16,7 @@ from streamhouse.runtime.open import Open
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import Changes, LakeStore, LogStore, WriteContext
 from streamhouse.stores.ledger import take_for_known
-from streamhouse.stores.mark import again, lost_copy_as, note_filled, other_history
+from streamhouse.stores.mark import again, mark_and_loss, note_filled, other_history
 from streamhouse.tiering.move import tier
 
 
@@ -41,42 +42,49 @@ class LostCopy:
         return f"{name}: its copy in the {self.tier} tier {self.what}, and is filled again from the first tier"
 
 
-def lost_copies(open_: Open, plan: FlowPlan) -> list[LostCopy]:
+def lost_copies(open_: Open, plan: FlowPlan, of_others: Collection[str]) -> list[LostCopy]:
     """The copies of the tables of a flow that are lost.
 
     Args:
         open_: Everything connected.
         plan: Over the names that stores hold.
+        of_others: As `tables_of_other_histories` gives them: copies of these may be right.
     """
-    found, of_others = [], _tables_of_other_histories(open_, plan)
+    found = []
     for table in plan.tables.values():
         for target in table.tiers.present[1:]:
             lake = cast("LakeStore", open_.stores[target])
-            mark = again(lake, table.replica, table.tiers.target)
+            mark, differs = mark_and_loss(lake, table.replica, table.tiers.target)
             other = None if table.name in of_others else other_history(lake.ledger, mark)
-            if (what := other or lost_copy_as(lake, table.replica, table.tiers.target)) is not None:
+            if (what := other or differs) is not None:
                 found.append(LostCopy(table, target, what, is_older=other is None and mark is not None))
     return found
 
 
-def _tables_of_other_histories(open_: Open, plan: FlowPlan) -> set[str]:
-    """Tables that themselves have rows of other epochs than the state store knows: their copies may be right."""
+def tables_of_other_histories(open_: Open, plan: FlowPlan, traces: TracesOnce) -> set[str]:
+    """Tables that themselves have rows of other epochs than the state store knows.
+
+    Args:
+        open_: Everything connected.
+        plan: Over the names that stores hold.
+        traces: Of the tables as they are now.
+    """
     return {
         name
         for segment in plan.segments
-        if other_epoch(plan, segment, every_trace(plan, segment, open_.stores), open_.state) is not None
+        if other_epoch(plan, segment, traces.every(plan, segment), open_.state) is not None
         for name in segment.tables
     }
 
 
-def keep_copies(open_: Open, plan: FlowPlan) -> None:
+def keep_copies(open_: Open, plan: FlowPlan, of_others: Collection[str]) -> None:
     """Keep the copies of tables of other histories, and let their marks name no epochs of these any more.
 
     Args:
         open_: Everything connected.
         plan: Over the names that stores hold.
+        of_others: As `tables_of_other_histories` gives them.
     """
-    of_others = _tables_of_other_histories(open_, plan)
     for table in (one for name, one in plan.tables.items() if name in of_others):
         for target in table.tiers.present[1:]:
             lake, replica = cast("LakeStore", open_.stores[target]), table.replica

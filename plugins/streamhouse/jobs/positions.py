@@ -13,14 +13,15 @@ from streamhouse.engine.loss import CopyReach, LaterEpoch, LossRule, LossVerdict
 from streamhouse.engine.note import Note, Trace, newest
 from streamhouse.engine.observed import SeenTables, endless, other_epoch, seen, short_of
 from streamhouse.engine.remedy import Remedy, fits, remedy, versions_in
-from streamhouse.engine.traces import TracesOnce, lake_tables_without, newest_of, segment_writer
+from streamhouse.engine.traces import TracesOnce, lake_tables_without, newest_of
 from streamhouse.engine.vector import Vector, covers
 from streamhouse.errors import StateConflictError
-from streamhouse.jobs.refill import marks_of_copies, reaches_beyond
+from streamhouse.jobs.copy_marks import CopyMarks, reaches_beyond
 from streamhouse.model.plan import FlowPlan, Segment
 from streamhouse.model.table import Table
 from streamhouse.model.types import Position
 from streamhouse.model.version import at_versions, stored_name, table_name
+from streamhouse.model.writer import segment_writer
 from streamhouse.runtime.open import Open
 from streamhouse.state.records import EpochRecord, Lease
 
@@ -77,13 +78,19 @@ class FlowPositions:
 
 
 class PositionSearch:
-    """What the state store, the tables and the checkpoints say of a flow."""
+    """What the state store, the tables and the checkpoints say of a flow that does not run.
+
+    Attributes:
+        traces: Of its tables, each of which is read once.
+        copies: How far the copies of its lost tables reach.
+    """
 
     def __init__(self, open_: Open, plan: FlowPlan, trust: Collection[str]) -> None:
         self._trust = trust
         self._open, self._state, self.files, self._flow = open_, open_.state, plan, plan.flow
         applied = self._state.plan(plan.flow)
         self.applied = applied[1] if applied is not None else None
+        self.traces, self.copies = TracesOnce(open_.stores), CopyMarks(open_)
         self._checkpoints: Path = open_.project.state_dir / "checkpoints"
 
     def look(self) -> FlowPositions:
@@ -92,8 +99,7 @@ class PositionSearch:
         Raises:
             StateConflictError: another plan than that of the files wrote the tables.
         """
-        read = TracesOnce(self._open.stores)
-        traces = {segment: trace for segment, trace in self._traces(read).items() if trace is not None}
+        traces = {segment: trace for segment, trace in self._newest_traces().items() if trace is not None}
         newer = {name: trace for name, trace in traces.items() if self._is_newer(name, trace.epoch)}
         known = [note for note in (self._note(name, trace) for name, trace in newer.items()) if note is not None]
         plan, at = self._plan_of(known or [t.note for t in traces.values() if t.note is not None])
@@ -105,7 +111,7 @@ class PositionSearch:
             note, others = self._later(segment, newer.get(name))
             if note is not None and note.plan and note.plan != found.stored.fingerprint and not fits(note, segment):
                 others = LaterEpoch.UNKNOWN
-            every = read.every(found.stored, segment)
+            every = self.traces.every(found.stored, segment)
             is_replaced = other_epoch(found.stored, segment, every, self._state) is not None
             cut_off = endless(found.stored, segment, self._open.stores, self._state, self._checkpoints)
             if is_replaced or (note is None and cut_off is not None):
@@ -173,7 +179,7 @@ class PositionSearch:
         note, others, has_trace = found.notes[name]
         tables, recorded = found.seen[name], last_epochs(self._state, found.stored)
         left = note.ends if note is not None else recorded[name].ends if name in recorded else {}
-        marks = marks_of_copies(self._open, tables.segment, tables.lost)
+        marks = self.copies.of_segment(tables.segment, tables.lost)
         writer = segment_writer(self._flow, name)
         by_epoch = note.epoch if note is not None and not note.ends else None
         beyond = any(reaches_beyond(table, mark, left, writer, by_epoch) for table, mark in marks)
@@ -263,7 +269,7 @@ class PositionSearch:
 
         The copies reach no further than the flow does. Spark's logs of both flows are of one moment.
         """
-        marks = [mark.offsets for _, mark in marks_of_copies(self._open, segment, [table.name])]
+        marks = [mark.offsets for _, mark in self.copies.of_segment(segment, [table.name])]
         logged = committed(self._checkpoints / self._flow / reader.name)
         return [*marks, *([logged[2].positions.get(table.name, {})] if logged is not None else [])]
 
@@ -298,7 +304,7 @@ class PositionSearch:
                 return
             yield version
 
-    def _traces(self, read: TracesOnce) -> dict[str, Trace | None]:
+    def _newest_traces(self) -> dict[str, Trace | None]:
         """Segment, of any plan that may be meant → the newest epoch of which tables tell, of whatever version."""
         known = max(self._state.versions().values(), default=1)
         found: dict[str, list[Trace]] = {}
@@ -306,7 +312,7 @@ class PositionSearch:
             for version in self.versions(plan, known):
                 stored = at_versions(plan, {table.name: version for table in plan.readable})
                 for segment in stored.segments:
-                    trace = newest_of(stored, segment, read.every(stored, segment))
+                    trace = newest_of(stored, segment, self.traces.every(stored, segment))
                     found.setdefault(segment.name, []).extend([trace] if trace is not None else [])
         return {name: newest(traces) for name, traces in found.items()}
 

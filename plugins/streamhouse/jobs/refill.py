@@ -1,7 +1,6 @@
 """Hot tables that are gone, brought back from their copies in the lakes (docs/restore.md)."""
 
-import shlex
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from shutil import rmtree
@@ -13,19 +12,18 @@ from streamhouse.change.building import last_epochs
 from streamhouse.engine.observed import BEGUN, filling_writer
 from streamhouse.engine.row_order import ROW, unplaced
 from streamhouse.engine.vector import covers
-from streamhouse.errors import StateConflictError
+from streamhouse.jobs.copy_marks import CopyMarks
 from streamhouse.model.plan import FlowPlan, PlannedStep, Segment
 from streamhouse.model.table import Table
 from streamhouse.model.types import Position, Tier
 from streamhouse.model.version import table_name
 from streamhouse.runtime.open import Open
-from streamhouse.runtime.serving import serving
 from streamhouse.spark.results import collected_rows
 from streamhouse.state.records import EpochRecord, Lease
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.base import Changes, LakeStore, NotedStore, WriteContext
 from streamhouse.stores.ledger import lost_as, take_for_known
-from streamhouse.stores.mark import Mark, again, note_filled, other_history
+from streamhouse.stores.mark import Mark, note_filled
 from streamhouse.tiering.restate import EVERYTHING, apply, difference, filling
 from streamhouse.tiering.retention import retention_of
 from streamhouse.tiering.union import state_frame
@@ -94,62 +92,19 @@ class FlowRecords:
     lost: Mapping[str, Mapping[str, str]]
 
 
-def marks_of_copies(open_: Open, segment: Segment, lost: Iterable[str]) -> list[tuple[str, Mark]]:
-    """Lost hot tables of a segment with how far each copy in a lake reaches."""
-    own = segment.tables
-    tables = [own[name] for name in lost if own[name].tiers.target is Tier.HOT]
-    return [(table.name, mark) for table in tables for mark in _copies(open_, table).values()]
-
-
-def reaches_beyond(table: str, mark: Mark, left: Mapping[str, Position], writer: str, epoch: int | None) -> bool:
-    """Whether a copy may have rows behind the position where a flow goes on.
-
-    Args:
-        table: That it is a copy of.
-        mark: How far it reaches.
-        left: Table → where it ends at that position; a table that is not in it ends at its beginning.
-        writer: Segment that writes the table.
-        epoch: The last one before that position, where it is not known at which offsets the tables end there;
-            None: it is known.
-    """
-    if epoch is None:
-        return not covers(left, {table: mark.offsets})
-    return mark.epochs.get(writer, epoch + 1) > epoch
-
-
-def _copies(open_: Open, table: Table) -> dict[Tier, Mark]:
-    """Lake tier → how far its copy of a hot table reaches, whatever the ledger knows of it."""
-    lakes = {tier: cast("LakeStore", open_.stores[tier]) for tier in table.tiers.present[1:]}
-    marks = {tier: again(lake, table.replica, Tier.HOT) for tier, lake in lakes.items()}
-    for tier, mark in marks.items():
-        if mark is not None and (what := other_history(lakes[tier].ledger, mark)) is not None:
-            raise _refusal(open_, table, tier, what, flow=min(mark.times).partition("/")[0])
-    return {tier: mark for tier, mark in marks.items() if mark is not None}
-
-
-def _refusal(open_: Open, table: Table, tier: Tier, what: str, flow: str) -> StateConflictError:
-    """The error of a copy of which no row may be taken, beside a hot table that is lost."""
-    links, name = serving(open_.project, tier), table_name(table.name)
-    away = open_.project.state_dir / f"{table.name}.{tier}.other"
-    moved = shlex.join(["mv", str(links.place(table.replica.name)), str(away)]) if links else "move the copy away"
-    return StateConflictError(
-        f"{name}: its hot table is lost, and its copy in the {tier} tier {what}",
-        hint=f"bring the right copy back; without one: {moved}; streamhouse restore {flow} --from-sources",
-    )
-
-
 class Refill:
     """What is lost of the hot tables of one flow, and its way back."""
 
-    def __init__(self, open_: Open, flow: str, flows: Mapping[str, FlowRecords]) -> None:
+    def __init__(self, open_: Open, flow: str, flows: Mapping[str, FlowRecords], copies: CopyMarks) -> None:
         """Look, and change nothing.
 
         Args:
             open_: Everything connected.
             flow: Whose tables.
             flows: Its records, and those of every flow that may read them.
+            copies: How far the copies of its tables reach.
         """
-        self._open, self._flow, self._flows = open_, flow, flows
+        self._open, self._flow, self._flows, self._copies = open_, flow, flows, copies
         self._plan, self._last = flows[flow].plan, flows[flow].last
         self.missing = [*self._missing()]
 
@@ -206,7 +161,7 @@ class Refill:
             for step in segment.steps:
                 for table in (step.writes, step.quarantine):
                     if table is not None and table.tiers.target is Tier.HOT and table.name in lost:
-                        copies = _copies(self._open, table)
+                        copies = self._copies.of_table(table)
                         left = last.ends.get(table.name) if last is not None else None
                         yield Missing(segment, step, table, left, self._own(table, lost[table.name], copies), copies)
 

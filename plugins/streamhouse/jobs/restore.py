@@ -8,9 +8,10 @@ from shutil import rmtree
 from streamhouse.change.building import drop_version
 from streamhouse.engine.lease import LeaseGuard, leased
 from streamhouse.engine.loss import LaterEpoch, LossVerdict
+from streamhouse.engine.traces import TracesOnce
 from streamhouse.engine.unreadable_flows import beside, refuse_unknown
 from streamhouse.errors import StateConflictError
-from streamhouse.jobs.copies import LostCopy, drop_copy, fill_copy, keep_copies, lost_copies
+from streamhouse.jobs.copies import LostCopy, drop_copy, fill_copy, keep_copies, lost_copies, tables_of_other_histories
 from streamhouse.jobs.positions import FlowPositions, PositionSearch
 from streamhouse.jobs.recompute import FlowRestore, Recompute
 from streamhouse.jobs.refill import FlowRecords, Refill, forget_pins, go_on_at
@@ -284,7 +285,8 @@ def _flow_restores(
         name: FlowRecords(one.stored, one.last, {segment: seen.lost for segment, seen in one.seen.items()})
         for name, one in found.items()
     }
-    return [FlowRestore(records[name], found[name], Refill(open_, name, every), guards[name]) for name in order]
+    refills = {name: Refill(open_, name, every, records[name].copies) for name in order}
+    return [FlowRestore(records[name], found[name], refills[name], guards[name]) for name in order]
 
 
 def _described(open_: Open, one: FlowRestore) -> Restored:
@@ -307,7 +309,8 @@ def _described(open_: Open, one: FlowRestore) -> Restored:
     did, lost = one.refill.describe()
     done.did.extend(did)
     done.lost.extend(lost)
-    done.did.extend(map(str, _copies_beside(open_, one)))
+    of_others = tables_of_other_histories(open_, one.plan, one.records.traces)
+    done.did.extend(map(str, _copies_beside(open_, one, of_others)))
     if found.remedies or (found.unknown and one.records.applied is None):
         done.lost.append("what else the state store knew since then: changes, approvals, events, counts of rows")
         if found.is_other_plan:
@@ -318,10 +321,10 @@ def _described(open_: Open, one: FlowRestore) -> Restored:
     return done
 
 
-def _copies_beside(open_: Open, one: FlowRestore) -> list[LostCopy]:
-    """Lost copies of tables that are not filled themselves."""
+def _copies_beside(open_: Open, one: FlowRestore, of_others: Collection[str]) -> list[LostCopy]:
+    """Lost copies of tables that are not filled themselves; arguments as of `lost_copies`."""
     filled = {missing.table.name for missing in one.refill.missing}
-    return [copy for copy in lost_copies(open_, one.plan) if copy.table.name not in filled]
+    return [copy for copy in lost_copies(open_, one.plan, of_others) if copy.table.name not in filled]
 
 
 def _act(
@@ -333,7 +336,9 @@ def _act(
         one.refill.run()
     stores = open_.stores
     ends = {m.table.name: stores[m.table.tiers.target].end(m.table) for one in flows for m in one.refill.missing}
-    copies = {one.plan.flow: _copies_beside(open_, one) for one in flows}
+    traces = TracesOnce(stores)  # those of the look are older: tables were filled again, and positions taken over
+    of_others = {one.plan.flow: tables_of_other_histories(open_, one.plan, traces) for one in flows}
+    copies = {one.plan.flow: _copies_beside(open_, one, of_others[one.plan.flow]) for one in flows}
     lost_first = {table for one in flows for seen in one.found.seen.values() for table in seen.lost}
     for name, lost in copies.items():  # what is computed is read from them, too
         for copy in lost:
@@ -343,7 +348,7 @@ def _act(
                 drop_copy(open_, copy)
     if from_sources:
         for one in flows:
-            keep_copies(open_, one.plan)
+            keep_copies(open_, one.plan, of_others[one.plan.flow])
         recompute.run(ends)
         ends |= recompute.ends
         recompute.begin_behind()

@@ -18,6 +18,7 @@ from streamhouse.model.plan import FlowPlan, PlannedRead, PlannedSource, Planned
 from streamhouse.model.table import Column, Table
 from streamhouse.model.types import Position, ReadMode, Strategy
 from streamhouse.model.version import table_name
+from streamhouse.model.writer import segment_writer
 from streamhouse.runtime.left_out import LeftOut
 from streamhouse.runtime.open import Open
 from streamhouse.spark.frame import arrow_frame
@@ -210,7 +211,7 @@ class Restating:
 
     def _write(self, segment: Segment, step: PlannedStep, table: Table, found: TableDifference) -> None:
         began = time.time_ns() // 1_000_000
-        writer = f"{self.plan.flow}/{segment.name}/backfill"
+        writer = f"{segment_writer(self.plan.flow, segment.name)}/backfill"
         total, done = found.rows + found.deletes, 0
 
         def tell(rows: int) -> None:

@@ -183,15 +183,22 @@ def recorded_times(connection: Connection, flow: str, segment: str, numbers: Col
         return {int(number): int(at_ms) for number, at_ms in rows}
 
 
-def without_epoch(connection: Connection, flow: str, segment: str, numbers: Collection[int]) -> set[int]:
-    """Of `numbers` those that no epoch of a segment ever had: an earlier one and a later one are known, and not this.
+def times_or_never(connection: Connection, flow: str, segment: str, numbers: Collection[int]) -> dict[int, int | None]:
+    """As `recorded_times`, and None for a number that no epoch ever had: an earlier one and a later one are known.
 
     Old epochs go from the oldest on, so nothing is missing between two that are known.
     """
     mine = (epochs.c.flow == flow, epochs.c.segment == segment)
     lowest, highest = connection.execute(select(func.min(epochs.c.epoch), func.max(epochs.c.epoch)).where(*mine)).one()
-    between = {number for number in numbers if lowest is not None and lowest < number < highest}
-    return between - recorded_times(connection, flow, segment, between).keys()
+    known = recorded_times(connection, flow, segment, numbers)
+    never = {number for number in numbers if lowest is not None and lowest < number < highest} - known.keys()
+    return dict.fromkeys(never) | known
+
+
+def wrote_rows(connection: Connection, flow: str, table: str) -> bool:
+    """Whether an epoch of a flow wrote rows to a table, as stores call it; also one that is no longer recorded."""
+    mine = (table_total.c.flow == flow, table_total.c.table_name == table)
+    return bool(connection.execute(select(table_total.c.rows).where(*mine)).scalar_one_or_none())
 
 
 def note_ends(connection: Connection, flow: str, segment: str, ends: Mapping[str, Position | None]) -> None:

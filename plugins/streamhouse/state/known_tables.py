@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, Connection, Row, delete, insert, select, u
 from streamhouse.errors import StateConflictError
 from streamhouse.model.table import Table
 from streamhouse.model.types import Position, Tier
+from streamhouse.model.writer import flow_and_segment
 from streamhouse.state import epochs
 from streamhouse.state.connect import Database
 from streamhouse.state.damage import parsing
@@ -80,10 +81,9 @@ class KnownTables:
 
     def recorded_times(self, writer: str, numbers: Collection[int]) -> Mapping[int, int | None]:
         """See `Ledger.recorded_times`."""
-        flow, _, segment = writer.partition("/")
+        flow, segment = flow_and_segment(writer)
         with self._database.read() as connection:
-            never = epochs.without_epoch(connection, flow, segment, numbers)
-            return dict.fromkeys(never) | epochs.recorded_times(connection, flow, segment, numbers)
+            return epochs.times_or_never(connection, flow, segment, numbers)
 
 
 class KnownTogether(NoLedger):

@@ -1,11 +1,11 @@
-"""What the state store knows of tables besides how many rows they have: versions, readers, columns, tiers."""
+"""What the state store knows of tables besides how many rows they have: versions, readers, writers, columns, tiers."""
 
 from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import Connection
 
 from streamhouse.model.types import Tier
-from streamhouse.state import meanings, plans, versions
+from streamhouse.state import epochs, meanings, plans, versions
 from streamhouse.state.connect import Database
 from streamhouse.state.records import MeaningSince, RetiredVersion, VersionSince
 
@@ -42,6 +42,11 @@ class TableRecords:
         """Other flow → the version at which it reads a table."""
         with self._database.read() as connection:
             return {flow: read[table] for flow, read in versions.readers(connection, [table]).items()}
+
+    def has_rows_of(self, flow: str, table: str) -> bool:
+        """Whether an epoch of a flow ever wrote rows to a table, as stores call it."""
+        with self._database.read() as connection:
+            return epochs.wrote_rows(connection, flow, table)
 
     def retired(self) -> list[RetiredVersion]:
         """Versions of tables that no longer serve and are not dropped, oldest first."""

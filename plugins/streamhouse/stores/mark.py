@@ -128,6 +128,17 @@ def lost_copy_as(lake: LakeStore, table: Table, source: Tier, *, with_times: boo
     return _behind_record(known, mark) or (other_history(lake.ledger, mark) if with_times else None)
 
 
+def mark_and_loss(lake: LakeStore, table: Table, source: Tier) -> tuple[Mark | None, str | None]:
+    """How far a copy reaches, and in what it differs from its record, in words; None as of `mark_of`, `lost_copy_as`.
+
+    Raises:
+        StateConflictError: the copy was filled from another tier.
+    """
+    known = lake.ledger.known(table, lake.tier)  # before the look at the copy, which only goes on
+    mark = again(lake, table, source)
+    return mark, lost_as(lake, table) or _behind_record(known, mark)
+
+
 def other_history(ledger: Ledger, mark: Mark | None) -> str | None:
     """Why a copy is of another history of its flow than the ledger knows, in words; None: nothing says so.
 

@@ -117,7 +117,8 @@ def tier(
         changes, end = _round(table, source, start, goal, max_rows, first=mark is None)
         if count := _rows(changes):
             now = epochs()
-            planned = Mark(mark.round + 1 if mark else 0, source.tier, end, dict(now.newest), dict(now.times))
+            times = {writer: known for writer, known in now.times.items() if known}  # as it is read back
+            planned = Mark(mark.round + 1 if mark else 0, source.tier, end, dict(now.newest), times)
             mark = _write(replica, lake, changes, planned)
             rows += count if mark == planned else 0
             end = mark.offsets

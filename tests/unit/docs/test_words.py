@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.docs.mentions import documents
-from tests.unit.docs.words import archaic, helps, leaving, page, remarks, texts
+from tests.unit.docs.words import archaic, helps, leaving, page, remarks, texts, unnamed
 
 ROOT = Path(__file__).parents[3]
 PACKAGE = ROOT / "plugins" / "streamhouse"
@@ -47,6 +47,12 @@ def test_documents(in_documents):
     assert in_documents == {}
 
 
+def test_the_manual_names_who_does_what():
+    pages = sorted((ROOT / "docs").rglob("*.md"))
+    assert len(pages) > 50
+    assert {path.name: found for path in pages if (found := unnamed(text_of(path)))} == {}
+
+
 def test_help():
     found = dict(helps())
     assert len(found) > 50
@@ -84,6 +90,18 @@ def test_the_page():
 )
 def test_what_is_archaic(text, found):
     assert archaic(text) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Nobody reads what\nsomebody wrote.", ["nobody", "somebody"]),
+        ('It reads "tours that nobody leads" and `nobody`.', []),
+        ('After "one" nobody asks; "two" is last.', ["nobody"]),
+    ],
+)
+def test_what_names_no_one(text, found):
+    assert unnamed(text) == found
 
 
 def test_texts_are_found_and_docstrings_are_not(tmp_path):

@@ -22,8 +22,12 @@ ARCHAIC = (
 )
 LEAVING = ("nobody", "stands in", "stand in")
 """Words that are not written any more; many modules still have them."""
+UNNAMED = ("nobody", "somebody")
+"""Words that name neither a user nor a program; the manual has them only in what people type, in quotes."""
 _WORDS = re.compile(rf"\b(?:{'|'.join(ARCHAIC)})\b")
 _LEAVING = re.compile(rf"\b(?:{'|'.join(LEAVING)})\b")
+_UNNAMED = re.compile(rf"\b(?:{'|'.join(UNNAMED)})\b", re.IGNORECASE)
+_QUOTED = re.compile(r'"[^"\n]*"')
 _APART = re.compile(r"\b(?:tells?|told)(?: \w+){0,3} apart\b", re.IGNORECASE)  # this is how one says it
 _CODE = re.compile(r"`[^`\n]+`|\]\([^)]*\)")
 
@@ -36,6 +40,11 @@ def archaic(text: str) -> list[str]:
 def leaving(text: str) -> int:
     """How often a text has one of the words `LEAVING`."""
     return len(_LEAVING.findall(text.lower()))
+
+
+def unnamed(text: str) -> list[str]:
+    """The words `UNNAMED` of a text, in lower case, each once; spans of code and quotes are not looked at."""
+    return sorted({word.lower() for word in _UNNAMED.findall(_QUOTED.sub(" ", _CODE.sub(" ", text)))})
 
 
 def helps() -> Iterator[tuple[str, str]]:

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from streamhouse.jobs.copies import tables_of_other_histories
 from streamhouse.jobs.positions import PositionSearch
 from streamhouse.model.types import Tier
 from streamhouse.runtime.stores import warm_reader
@@ -27,6 +28,8 @@ def test_the_traces_of_a_table_are_read_once(project, monkeypatch, is_edited):
         plan = state.plan("f")[1]
         asked = plan.model_copy(update={"description": "an edit"}) if is_edited else plan
         open_ = SimpleNamespace(project=project, stores={Tier.WARM: reader}, state=state)
-        found = PositionSearch(open_, asked, ()).look()
+        search = PositionSearch(open_, asked, ())
+        found = search.look()
+        assert tables_of_other_histories(open_, found.stored, search.traces) == set()
     assert found.newest == {plan.segments[0].name: EPOCHS - 1}
     assert looked == {"ods.read": 1}

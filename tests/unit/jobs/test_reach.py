@@ -2,7 +2,7 @@
 
 import pytest
 
-from streamhouse.jobs.refill import reaches_beyond
+from streamhouse.jobs.copy_marks import reaches_beyond
 from streamhouse.model.types import Tier
 from streamhouse.stores.mark import Mark
 

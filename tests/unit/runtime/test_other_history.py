@@ -135,3 +135,15 @@ def test_a_mark_names_the_last_epochs_that_wrote_rows_to_the_table(copied, state
     state.begin_epoch(lease, "lake", 12, 120, datetime.now(UTC))
     found = epochs_of_writers(state, "f", "ods.warm")
     assert found == WriterEpochs({"f/lake": 12}, {"f/lake": {11: 110, 9: 90, 7: 70, 3: 30}})
+
+
+def test_no_epochs_are_read_for_a_table_to_which_none_wrote_rows(copied, state, monkeypatch):
+    [plan] = desired_plans(copied).values()
+    state.save_plan(plan)
+    lease = leased(state, "f")
+    finish_epoch(state, lease, 0, 10, rows={"ods.warm": 0, "ods.other": 1})
+    with monkeypatch.context() as patched:
+        patched.setattr(StateStore, "recent_epochs", lambda *_: pytest.fail("they were read"))
+        assert epochs_of_writers(state, "f", "ods.warm") == WriterEpochs({"f/lake": 0})
+    finish_epoch(state, lease, 1, 20, rows={"ods.warm": 1})
+    assert epochs_of_writers(state, "f", "ods.warm") == WriterEpochs({"f/lake": 1}, {"f/lake": {1: 20}})

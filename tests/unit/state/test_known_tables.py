@@ -26,6 +26,18 @@ def finish(store, epoch, ends, at_ms):
     store.finish_epoch(lease, EpochRecord("retail", "main", epoch, 1, 1, at_ms, ends={TABLE.name: ends}))
 
 
+def selects(store):
+    """The queries that the database answers from now on."""
+    found = []
+
+    def note(*given):
+        if given[2].startswith("SELECT"):
+            found.append(given[2])
+
+    event.listen(store._database._engine, "before_cursor_execute", note)
+    return found
+
+
 def test_nothing_is_known_of_a_table_that_nobody_made(store):
     assert store.stored_tables.known(TABLE, Tier.WARM) is None
 
@@ -79,11 +91,10 @@ def test_all_tables_together_are_known_as_each_alone(store):
 
 def test_a_look_at_all_tables_asks_the_database_once(store):
     finish(store, 0, {"0": 5}, LATER_MS)
-    statements, together = [], store.stored_tables.together()
-    event.listen(store._database._engine, "before_cursor_execute", lambda *given: statements.append(given[2]))
+    asked, together = selects(store), store.stored_tables.together()
     for number in range(50):
         together.known(TABLE.model_copy(update={"name": f"dwd.sales_{number}"}), Tier.HOT)
-    assert len([one for one in statements if "SELECT" in one]) == 2
+    assert len(asked) == 2
 
 
 def test_a_damaged_record_hides_no_other_table(store, monkeypatch):
@@ -110,3 +121,10 @@ def test_a_damaged_record_hides_no_other_table(store, monkeypatch):
 def test_an_epoch_is_known_never_to_have_been_where_an_earlier_and_a_later_one_are_known(store, recorded, found):
     store.begin_at([EpochRecord("retail", "main", one, 10 * one, 1, 1) for one in recorded])
     assert store.stored_tables.recorded_times("retail/main", [4, 5, 8]) == found
+
+
+def test_times_of_epochs_are_read_once(store):
+    store.begin_at([EpochRecord("retail", "main", one, 10 * one, 1, 1) for one in (2, 9)])
+    asked = selects(store)
+    assert store.stored_tables.recorded_times("retail/main", [2, 4, 9]) == {2: 20, 4: None, 9: 90}
+    assert len(asked) == 2, "their bounds, and the epochs between them"

@@ -6,8 +6,8 @@ from streamhouse.planner.language.empty_columns import may_be_empty
 from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.tokens import Token, stem
+from streamhouse.planner.language.words import COUNTING
 
-_COUNTED = (["how", "many"], ["number", "of"])
 _BEFORE = frozenset({"that", "which", "have", "has", "were", "was", "the", "all"})
 _PLACED = frozenset({"on", "in", "at", "to", "for", "through", "from", "over"})
 _GROUPED = frozenset({"each", "every"})
@@ -17,7 +17,7 @@ def with_plain_groups(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Toke
     """The tokens with "for each" alone, where the verb before it is the time that every counted row has."""
     words = [token.word for token in tokens]
     for at in range(len(tokens) - 3):
-        if words[at : at + 2] not in _COUNTED:
+        if tuple(words[at : at + 2]) not in COUNTING:
             continue
         rows = lexicon.mention(tokens, at + 2, 1)
         tables = rows.tables(WHOLE_NAME) if rows is not None else set()

@@ -6,10 +6,9 @@ from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.numbers import read_quantity
 from streamhouse.planner.language.tokens import Token, stem
-from streamhouse.planner.language.words import COMPARISONS, GRAINS
+from streamhouse.planner.language.words import COMPARISONS, COUNTING, GRAINS
 
 _IS = frozenset({"is", "are", "was", "were", "goes", "go", "gets", "get", "drops", "drop", "falls", "fall", "rises"})
-_COUNTS = (("number", "of"), ("count", "of"), ("how", "many"))
 _ONE = frozenset({"one", "a", "any", "single", "each", "every"})
 
 
@@ -66,7 +65,7 @@ def _is_figure(tokens: tuple[Token, ...], end: int, lexicon: Lexicon) -> bool:
         found = lexicon.mention(tokens, start)
         if found is None or found.end != end:
             continue
-        counted = tuple(token.word for token in tokens[max(start - 2, 0) : start]) in _COUNTS
+        counted = tuple(token.word for token in tokens[max(start - 2, 0) : start]) in COUNTING
         if counted and found.tables(WHOLE_NAME):
             return True
         measure = any(one.quality >= WHOLE_NAME for one in found.of_kind("measure"))

@@ -7,8 +7,8 @@ from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon, Mention
 from streamhouse.planner.language.origins import root_of
 from streamhouse.planner.language.tokens import Token, stem
+from streamhouse.planner.language.words import COUNTING
 
-_COUNTING = (("number", "of"), ("how", "many"), ("count", "of"))
 _BEFORE = frozenset({"", ",", ":", "the", "show", "me", "us", "give", "list", "count", "all"})
 _GROUPING = frozenset({"per", "by", "each", "every"})
 _FOLDED = frozenset("share percentage percent proportion average avg mean total sum ratio rate most least top".split())
@@ -93,7 +93,7 @@ def _ask_each(tokens: tuple[Token, ...], at: int, lexicon: Lexicon, draft: Draft
 def _counting(tokens: tuple[Token, ...], at: int) -> int:
     """How many tokens "number of" has here; 0: it does not stand here."""
     words = tuple(token.word for token in tokens[at : at + 2])
-    return 2 if words in _COUNTING else 0
+    return 2 if words in COUNTING else 0
 
 
 def _rows(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> _SidedRows | None:

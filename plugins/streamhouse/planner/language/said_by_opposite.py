@@ -5,7 +5,7 @@ from dataclasses import replace
 from streamhouse.planner.language.levels import LAST_WORD
 from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.tokens import Token, stem
-from streamhouse.planner.language.words import AGGREGATES, RATES, SHARES
+from streamhouse.planner.language.words import AGGREGATES, COUNTING, RATES, SHARES
 
 OPPOSITES = {
     "failed": ("passed", "successful"), "unsuccessful": ("successful", "passed"), "inactive": ("active",),
@@ -45,7 +45,7 @@ def _is_flag_of_one(word: str, lexicon: Lexicon) -> bool:
 def with_denial_first(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
     """The tokens with "unpaid" before the count of "number of unpaid bills", where that is the only number."""
     words = [token.word for token in tokens]
-    counts = [at for at in range(len(words) - 2) if words[at : at + 2] in (["number", "of"], ["how", "many"])]
+    counts = [at for at in range(len(words) - 2) if tuple(words[at : at + 2]) in COUNTING]
     if len(counts) != 1 or _FIGURES & set(words):
         return tokens
     at = counts[0] + 2

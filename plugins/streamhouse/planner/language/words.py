@@ -135,7 +135,7 @@ ARTICLES: Final = frozenset({"a", "an", "the", "our", "their", "its"})
 DOING: Final = frozenset({"did", "do", "does"})
 """Words that ask what was or is done: "how many tickets did we sell"."""
 
-COUNTING: Final = (("how", "many"), ("number", "of"))
+COUNTING: Final = (("how", "many"), ("number", "of"), ("count", "of"))
 """Words before what is counted."""
 
 ARTICLES_OF_ALL: Final = ARTICLES | {"all", "both", "any"}

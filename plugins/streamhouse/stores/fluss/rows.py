@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from streamhouse.errors import RowsLostError, SchemaConflictError
 from streamhouse.model.table import Column, Table
+from streamhouse.model.types import Position
 from streamhouse.stores.arrow import arrow_schema, conform
 from streamhouse.stores.fluss.catalog import FlussCatalog, Located, OffsetBound
 from streamhouse.stores.fluss.change_log import ChangeLog, whole_changes
@@ -23,6 +24,10 @@ class FlussRows:
         """Touches nothing yet."""
         self._catalog = catalog
         self._native = native
+
+    def end(self, table: Table) -> Position:
+        """Where each bucket ends."""
+        return self._catalog.on_leaders(table.name, lambda located: self._catalog.offsets(located, OffsetBound.LATEST))
 
     def appended(self, table: Table, ranges: Ranges, names: tuple[str, ...]) -> pa.Table:
         """The rows that were appended to a log table in some ranges of its buckets."""

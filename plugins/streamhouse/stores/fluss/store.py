@@ -18,31 +18,15 @@ from streamhouse.stores.fluss.catalog import FlussCatalog, Located, OffsetBound
 from streamhouse.stores.fluss.changelog import LOG_TTL, numbered
 from streamhouse.stores.fluss.exactly_once import not_yet_written, settled_end
 from streamhouse.stores.fluss.fetch import RESTORED, TableReader, ranges_between
-from streamhouse.stores.fluss.late import Guard, forgotten
-from streamhouse.stores.fluss.native import Native, Target
+from streamhouse.stores.fluss.late import Guard
+from streamhouse.stores.fluss.native import Native
 from streamhouse.stores.fluss.notes import Notes
-from streamhouse.stores.fluss.partitions import (
-    by_partition,
-    name_of,
-    partition_name,
-    partition_values,
-    partitions_in,
-)
+from streamhouse.stores.fluss.partitions import name_of, partition_name, partition_values
 from streamhouse.stores.fluss.rows import FlussRows, pick, with_key
 from streamhouse.stores.fluss.wire.cluster import Wire
 from streamhouse.stores.fluss.wire.login import Login
-from streamhouse.stores.fluss.wire.refusal import LeaderMovedError, UnsentError
-from streamhouse.stores.keyed import (
-    absent,
-    apart,
-    deciding,
-    not_outdone,
-    padded,
-    refuse_log,
-    rows_to_set,
-    rows_to_write,
-    without_keys,
-)
+from streamhouse.stores.fluss.writes import FlussWrites
+from streamhouse.stores.keyed import apart, refuse_log, rows_to_set, rows_to_write, without_keys
 from streamhouse.stores.ledger import Ledger, NoLedger, note_table, refuse_lost
 from streamhouse.stores.lock import TableLocks
 from streamhouse.stores.pace import by_offsets, offsets_between
@@ -50,8 +34,6 @@ from streamhouse.stores.sums import refuse_overflow
 from streamhouse.stores.widen import missing, with_columns
 
 _KIND = "_kind"
-_FEW_ROWS = 16
-_STATE_ROWS = 50  # so many rows of a table's state are read while one write is waited for
 
 
 class FlussStore(Notes):
@@ -89,6 +71,7 @@ class FlussStore(Notes):
         self._catalog = FlussCatalog(self._wire)
         self._native = Native(bootstrap, timeout_s, login)
         self._rows = FlussRows(self._catalog, self._native)
+        self._writes = FlussWrites(self._catalog, self._native, self._rows)
         self._min_log_ttl = min_log_ttl
         self._guard = Guard(locks)
         self.ledger: Ledger = ledger or NoLedger()
@@ -183,7 +166,7 @@ class FlussStore(Notes):
 
     def end(self, table: Table) -> Position:
         """See `Store.end`; every bucket is in it."""
-        return self._catalog.on_leaders(table.name, lambda located: self._catalog.offsets(located, OffsetBound.LATEST))
+        return self._rows.end(table)
 
     def start(self, table: Table) -> Position:
         """The oldest offset each bucket retains."""
@@ -307,9 +290,9 @@ class FlussStore(Notes):
         with self._guard.hold_if_late(table, rows, deletes):
             if plain_key:
                 # Safe to repeat, which a server that has not yet heard of an added column asks for.
-                self._catalog.on_leaders(table.name, lambda _: self._send(table, rows, deletes, partial=partial))
+                self._catalog.on_leaders(table.name, lambda _: self._writes.send(table, rows, deletes, partial=partial))
             elif rows.num_rows:
-                self._send_once(table, rows, partial=partial)
+                self._writes.send_once(table, rows, partial=partial)
         return self.end(table)
 
     @null_keys.writes
@@ -331,27 +314,8 @@ class FlussStore(Notes):
             return self.write(table, changes, context)
         rows, deletes = apart(table, rows_to_set(table, changes, _KIND, context.columns), _KIND)
         with self._guard.hold_if_late(table, rows, deletes):
-            return self._overwrite(table, rows, deletes)
-
-    def _overwrite(self, table: Table, rows: pa.Table, deletes: pa.Table) -> Position:
-        located = self._rows.located(table, table.column_names)
-        located, deletes = self._with_partitions(table, located, rows, deletes)
-        if located.stored.properties.get(ddl.DELETES) != ddl.DELETES_ALLOWED:
-            raise SchemaConflictError(
-                f"values of {table.name} cannot be set: it ignores deletes",
-                hint="drop the table and fill it again; tables created now allow them",
-            )
-        before = self._mark(table, rows)
-        keys = rows.select(list(table.primary_key))
-        try:
-            writes = self._native.overwrite(Target.of(located), padded(rows, located.stored.columns), keys, deletes)
-        except StoreError:
-            self._catalog.forget(table.name)
-            raise
-        self._native.confirm(table.name, writes[: deletes.num_rows])
-        writes = writes[deletes.num_rows :]
-        self._native.confirm(table.name, [writes[i] for i in self._unseen(table, before, rows)])
-        return self.end(table)
+            self._writes.overwrite(table, rows, deletes)
+            return self.end(table)
 
     def partitions(self, table: Table, since: Position | None = None) -> list[Partition]:
         """See `PartitionedStore.partitions`."""
@@ -402,96 +366,3 @@ class FlussStore(Notes):
         # One that was folded without a change (0 was added) may be missing here; folding it again changes nothing.
         ranges = ranges_between(replay_from, end)
         return without_keys(rows, self._rows.log(table, ranges, table.primary_key).rows.select(list(table.primary_key)))
-
-    def _send_once(self, table: Table, rows: pa.Table, *, partial: bool) -> None:
-        """As `_send`, and again only where no row was sent: a server that has just started knows no tables."""
-
-        def send(_: Located) -> StoreError | None:
-            try:
-                self._send(table, rows, None, partial=partial)
-            except UnsentError:
-                raise
-            except LeaderMovedError as error:
-                return error
-            return None
-
-        if (error := self._catalog.on_leaders(table.name, send)) is not None:
-            raise error
-
-    def _send(self, table: Table, rows: pa.Table, deletes: pa.Table | None, *, partial: bool = False) -> None:
-        if not rows.num_rows and not deletes:
-            return
-        located = self._rows.located(table, tuple(rows.column_names))
-        lost = rows.slice(0, 0)
-        if not partial:
-            rows = padded(rows, located.stored.columns)  # Fluss may hold newer columns than the plan
-            lost = padded(forgotten(table, deletes), located.stored.columns)
-        located, deletes = self._with_partitions(table, located, pa.concat_tables([rows, lost]), deletes)
-        target = Target.of(located)
-        try:
-            if partial:
-                self._update(table, target, rows, deletes)
-            elif table.primary_key:
-                self._upsert(table, target, rows, deletes, lost)
-            else:
-                self._native.append(target, by_partition(table, rows).values())
-        except StoreError:
-            self._catalog.forget(table.name)
-            raise
-
-    def _with_partitions(
-        self, table: Table, located: Located, rows: pa.Table, deletes: pa.Table | None
-    ) -> tuple[Located, pa.Table]:
-        """The table with a partition for every row, and those of the deletes that can meet one."""
-        if deletes is None:
-            deletes = rows.slice(0, 0).select(list(table.primary_key))
-        if not table.partition_by:
-            return located, deletes
-        # Asked at every write: the client would wait forever for one that was dropped.
-        located = self._catalog.create_partitions(table.name, partitions_in(table, rows))
-        if not deletes:
-            return located, deletes
-        parts = [part for name, part in by_partition(table, deletes).items() if name in located.partitions]
-        return located, pa.concat_tables([deletes.slice(0, 0), *parts])
-
-    def _upsert(self, table: Table, target: Target, rows: pa.Table, deletes: pa.Table | None, lost: pa.Table) -> None:
-        keys = rows.select(list(table.primary_key))
-        if deletes:
-            keys = pa.concat_tables([deletes, keys])
-        if keys.num_rows <= _FEW_ROWS:
-            self._native.confirm(table.name, self._native.upsert(target, rows, deletes, first=lost))
-            return
-        # To wait for every single write takes ten times as long as to send it. So look in the change log, and
-        # wait for those that are not there: deletes of absent keys, and what was refused.
-        before = self.end(table)
-        writes = self._native.upsert(target, rows, deletes, first=lost)
-        after = ranges_between(before, self.end(table))
-        logged_keys = self._rows.log(table, after, table.primary_key).rows.select(list(table.primary_key))
-        numbered = keys.append_column(_KIND, pa.array(range(keys.num_rows)))
-        if table.selects:  # so there are no deletes, and these are the rows
-            numbered = rows.select(deciding(table)).append_column(_KIND, numbered.column(_KIND))
-        unseen = without_keys(numbered, logged_keys)
-        if table.selects and sum(end for _, end in after.values()) < _STATE_ROWS * unseen.num_rows:
-            # Rows that lose leave no trace. The rows that won distinguish them from refused ones.
-            unseen = not_outdone(unseen, self._rows.state(table, tuple(deciding(table))), table)
-        self._native.confirm(table.name, [writes[i] for i in unseen.column(_KIND).to_pylist()])
-
-    def _update(self, table: Table, target: Target, rows: pa.Table, deletes: pa.Table | None) -> None:
-        names = tuple(rows.column_names)
-        written = pa.concat_tables([padded(deletes, pick(table, names)), rows]) if deletes else rows
-        before = self._mark(table, written)
-        writes = self._native.upsert(target, rows, deletes, names)
-        self._native.confirm(table.name, [writes[i] for i in self._unseen(table, before, written)])
-
-    def _mark(self, table: Table, rows: pa.Table) -> Position | None:
-        """Where to look for `rows` in the log later; None: each one is waited for instead."""
-        nested = any(pa.types.is_nested(field.type) for field in rows.schema)
-        return None if nested or rows.num_rows <= _FEW_ROWS else self.end(table)
-
-    def _unseen(self, table: Table, before: Position | None, written: pa.Table) -> list[int]:
-        """Indexes of the rows that the log since `before` does not show; as in `_upsert`, but values count, too."""
-        if before is None:
-            return list(range(written.num_rows))
-        after = ranges_between(before, self.end(table))
-        names = tuple(written.column_names)
-        return absent(written, self._rows.log(table, after, names).images().select(names))
