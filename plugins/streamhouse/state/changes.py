@@ -215,7 +215,10 @@ def newest_applied(connection: Connection, flow: str) -> AppliedChange | None:
     """The change of a flow that was applied last, also by a person; None: the journal has none."""
     mine = (changes.c.flow == flow) & (changes.c.phase == Phase.APPLIED.value)
     query = select(changes.c.id, changes.c.asked_by, changes.c.updated_ms).where(mine)
-    row = connection.execute(query.order_by(changes.c.updated_ms.desc(), changes.c.id.desc()).limit(1)).one_or_none()
+    # The clock may have gone back, and what an environment built was asked for before others: the revision on which
+    # each rests rises.
+    newest = query.order_by(changes.c.base.desc(), changes.c.updated_ms.desc(), changes.c.id.desc()).limit(1)
+    row = connection.execute(newest).one_or_none()
     return None if row is None else AppliedChange(row.id, row.asked_by, from_ms(row.updated_ms))
 
 
@@ -324,6 +327,7 @@ def complete(
         ends: See `StateStore.complete_change`.
         ahead: See there.
     """
+    now_ms = versions.later_ms(connection, change.versions, now_ms)
     if not move(connection, change.id, Phase.APPLIED, None, now_ms):
         return False
     before, served = versions.versions(connection), versions.retired(connection)
