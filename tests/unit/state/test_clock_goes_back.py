@@ -1,6 +1,6 @@
 """A clock that goes back: what is newest stays so, as numbers say it and not times."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 
@@ -103,14 +103,3 @@ def test_stamps_change(store, flow_plan, clock):
     store.save_plan(plan, definition=Definition(flow="retail", files={"a": "2"}))
     assert store.upstream.stamp() != stamps[0]
     assert store.definitions.stamp() != stamps[1]
-
-
-def test_the_stamp_of_answers_changes_with_each_answer(store):
-    asked = [
-        store.approvals.ask("retail", subject, "asks", "evidence", now=at(LATE), lifetime=timedelta(days=1))
-        for subject in ("a", "b")
-    ]
-    store.approvals.decide(asked[0].id, grant=True, by="ann", now=at(LATE + 2))
-    before = store.approvals.stamp()
-    store.approvals.decide(asked[1].id, grant=True, by="ann", now=at(LATE + 1))
-    assert store.approvals.stamp() != before
