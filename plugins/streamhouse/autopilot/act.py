@@ -25,6 +25,7 @@ from streamhouse.project.project import Project
 from streamhouse.registry.files import text_hash
 from streamhouse.registry.yaml_edits import with_value
 from streamhouse.state.autopilot import AutopilotDecision, DecisionState, reason_of
+from streamhouse.state.plans import Unreadable
 from streamhouse.state.store import StateStore
 
 BY = "autopilot"
@@ -45,6 +46,13 @@ def with_edits(plan: FlowPlan, edits: Mapping[str, Any]) -> FlowPlan:
 def outcome_of(plan: FlowPlan, edits: Mapping[str, Any], state: StateStore) -> Outcome:
     """What an edit of an applied plan would do, found without touching a file."""
     return compare(with_edits(plan, edits), Applied.of(state), {}).found.outcome
+
+
+def unknown_readers(state: StateStore) -> str | None:
+    """Why the effect of an edit on other flows is not known; None: it is."""
+    unreadable: Unreadable = {}
+    state.plans(unreadable)
+    return next((f"it is not known what {flow} reads: {why.message}" for flow, why in unreadable.items()), None)
 
 
 def why_busy(project: Project, flow: str) -> str | None:

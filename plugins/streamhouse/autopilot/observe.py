@@ -15,6 +15,7 @@ from streamhouse.runtime.cold import cold_reader
 from streamhouse.runtime.owner import liveness
 from streamhouse.runtime.stores import warm_reader
 from streamhouse.state.instants import from_ms, to_ms
+from streamhouse.state.plans import Unreadable, noting, refuse_unreadable
 from streamhouse.state.records import AppliedChange, EpochRecord, RunnerState
 from streamhouse.state.store import StateStore
 from streamhouse.state.waits import WaitsFor, waits_of
@@ -36,24 +37,30 @@ class Observer:
     def look(self, flows: Collection[str], window: timedelta, now: datetime) -> dict[str, Evidence]:
         """Flow → what is known of it, of those flows that were applied.
 
+        A flow of which a plan, an epoch or what waits cannot be read is absent.
+
         Args:
             flows: Their names; empty: all.
             window: How far back epochs and events count.
             now: The time.
 
         Raises:
-            StoreUnavailableError, StateConflictError: as `StateStore` does.
+            StoreUnavailableError, StateConflictError: as `StateStore` does; one of `flows` cannot be read.
         """
-        applied = {flow: plan for flow, (_, plan) in self.state.plans().items()}
+        unreadable: Unreadable = {}
+        applied = {flow: plan for flow, (_, plan) in self.state.plans(unreadable).items()}
         read = frozenset(
             name for plan in applied.values() for step in plan.steps for name in (r.table for r in step.reads)
         )
-        stored = self.state.running_plans()
-        return {
-            flow: self._one(plan, stored.get(flow, plan), read, window, now)
-            for flow, plan in applied.items()
-            if not flows or flow in flows
-        }
+        stored = self.state.running_plans({})
+        found: dict[str, Evidence] = {}
+        for flow, plan in applied.items():
+            if not flows or flow in flows:
+                with noting(unreadable, flow):
+                    found[flow] = self._one(plan, stored.get(flow, plan), read, window, now)
+        for flow in flows:
+            refuse_unreadable(unreadable, [flow])
+        return found
 
     def _one(
         self, plan: FlowPlan, stored: FlowPlan, read: frozenset[str], window: timedelta, now: datetime

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from filelock import FileLock, Timeout
 
-from streamhouse.autopilot.act import Actor, outcome_of, why_busy
+from streamhouse.autopilot.act import Actor, outcome_of, unknown_readers, why_busy
 from streamhouse.autopilot.finding import Evidence, FaultKind, FlowFault, Goal, Means
 from streamhouse.autopilot.measure import LEAST_EPOCHS, compared, helped, is_worse, number, promise_now, within
 from streamhouse.autopilot.observe import Observer
@@ -31,7 +31,7 @@ class RemedyProposal:
     """A finding, and what may be done about it now.
 
     Attributes:
-        outcome: Of the plan; None: no plan changes.
+        outcome: Of the plan; None: no plan changes, or the effect on other flows is not known.
         before: The number that would be measured; None: unknown.
         why_not: Why it is not applied; None: it may be.
     """
@@ -153,12 +153,14 @@ class Autopilot:
         self, state: StateStore, evidence: Evidence, finding: FlowFault, mode: AutopilotMode
     ) -> RemedyProposal:
         """What a round in a mode may do about a finding now."""
-        outcome = outcome_of(evidence.plan, finding.edits, state) if finding.means is Means.EDIT else None
+        unknown = unknown_readers(state) if finding.means is Means.EDIT else None
+        known = finding.means is Means.EDIT and unknown is None
+        outcome = outcome_of(evidence.plan, finding.edits, state) if known else None
         now, limits = self.now(), self.settings
         recent, busy = state.autopilot.moved_since(now - HISTORY), _busy(state, finding.flow)
         if busy is None and finding.means is Means.EDIT and not evidence.running:
             busy = "the flow does not run"
-        why = why_not(
+        why = unknown or why_not(
             finding,
             outcome,
             mode=mode,

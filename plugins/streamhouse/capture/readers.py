@@ -9,7 +9,7 @@ from streamhouse.model.plan import FlowPlan, PlannedSource
 from streamhouse.model.types import Position
 from streamhouse.state.flow_state import see
 from streamhouse.state.plans import Unreadable, noting
-from streamhouse.state.records import Change, EpochRecord, Owner
+from streamhouse.state.records import Change, EpochRecord, Owner, UnreadableChange
 from streamhouse.state.store import StateStore
 
 
@@ -89,7 +89,10 @@ def _changes(state: StateStore, flows: Collection[str], unreadable: Unreadable |
     for flow in flows:
         with noting(unreadable, flow):
             found.append(state.open_change(flow))
-    found += state.environments(unreadable)
+    built: list[UnreadableChange] | None = [] if unreadable is not None else None
+    found += state.environments(built)
+    if unreadable is not None:
+        unreadable |= {f"{one.flow} in environment '{one.environment}'": one.error for one in built or ()}
     return list({one.id: one for one in found if one is not None and one.versions}.values())
 
 

@@ -24,8 +24,8 @@ class BuiltAlready:
 def built_already(state: StateStore, wish: Wish) -> BuiltAlready | None:
     """The environment that has the plan wanted, and of its own exactly the tables that are to be rebuilt.
 
-    One that no process runs comes first. None: there is none; or production was asked for the same plan before, and
-    goes on with that.
+    One that no process runs comes first; one that cannot be read does not count. None: there is none; or production was
+    asked for the same plan before, and goes on with that.
 
     Args:
         state: Holds the journal.
@@ -37,7 +37,7 @@ def built_already(state: StateStore, wish: Wish) -> BuiltAlready | None:
         return None
     found = [
         BuiltAlready(one, _runs(state, one))
-        for one in state.environments()
+        for one in state.environments([])
         if one.flow == flow and one.base == applied[0] and _is_same(one, wish)
     ]
     return min(found, key=lambda one: one.is_running, default=None)

@@ -6,7 +6,7 @@ and the sources, as production has them. It costs production nothing, and promot
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from streamhouse.change.building import Building, reached, require_history, wanted_versions
 from streamhouse.change.change_request import refuse_blocked
@@ -27,8 +27,8 @@ from streamhouse.query.past import Catalog
 from streamhouse.runtime.open import opened
 from streamhouse.spark.interrupt import ending
 from streamhouse.state.changes import Wish
-from streamhouse.state.plans import Unreadable
-from streamhouse.state.records import Change
+from streamhouse.state.plans import Unreadable, noting
+from streamhouse.state.records import Change, Phase, UnreadableChange
 from streamhouse.state.store import StateStore
 
 
@@ -195,12 +195,16 @@ def diff(project: Project, flow: str, environment: str, say: Callable[[str], Non
         return of(open_.state, flow, environment)
 
 
-def discard(project: Project, flow: str, environment: str, say: Callable[[str], None] = lambda _: None) -> Change:
-    """Drop an environment and its tables.
+def discard(
+    project: Project, flow: str, environment: str, say: Callable[[str], None] = lambda _: None
+) -> Change | UnreadableChange:
+    """Drop an environment and its tables; those of one that cannot be read stay: it is not known what it built.
 
     Raises:
         NoEnvironmentError: there is none.
     """
+    if (unreadable := _given_up_unread(project, flow, environment)) is not None:
+        return unreadable
     _check(project, flow, environment)
     with opened(project, say=say) as open_:
         change = of(open_.state, flow, environment)
@@ -209,13 +213,35 @@ def discard(project: Project, flow: str, environment: str, say: Callable[[str], 
         return change
 
 
+def _given_up_unread(project: Project, flow: str, environment: str) -> UnreadableChange | None:
+    """An environment that cannot be read, after it was given up; None: it can be read, or there is none."""
+    state = project.existing_state()
+    if state is None:
+        return None
+    unreadable: list[UnreadableChange] = []
+    with state:
+        state.environments(unreadable)
+        for one in unreadable:
+            if (one.flow, one.environment) == (flow, environment):
+                state.withdraw_change(flow, environment)
+                return replace(one, phase=Phase.WITHDRAWN)
+    return None
+
+
 def is_environment(project: Project, environment: str) -> bool:
-    """Whether any flow has an environment of this name."""
+    """Whether any flow has an environment of this name, be it one that cannot be read."""
     state = project.existing_state()
     if state is None:
         return False
     with state:
-        return environment in {change.environment for change in state.environments()}
+        return environment in {name for _, name in _environments(state)}
+
+
+def _environments(state: StateStore) -> set[tuple[str, str | None]]:
+    """Flow and name of every environment, also of those that cannot be read."""
+    unreadable: list[UnreadableChange] = []
+    found = {(one.flow, one.environment) for one in state.environments(unreadable)}
+    return found | {(one.flow, one.environment) for one in unreadable}
 
 
 def require_environment(project: Project, environment: str, *, hint: str = "see: streamhouse env list") -> None:
@@ -258,7 +284,7 @@ def of(state: StateStore, flow: str, environment: str) -> Change:
     if change is None:
         if flow not in (flows := state.flows()):
             raise UnknownFlowError(flow, flows)
-        known = sorted({str(c.environment) for c in state.environments() if c.flow == flow})
+        known = sorted(str(name) for of_flow, name in _environments(state) if of_flow == flow)
         raise NoEnvironmentError(
             f"{flow} has no environment '{environment}'",
             hint=f"it has: {', '.join(known)}" if known else f"make one: streamhouse apply {flow} --env {environment}",
@@ -272,16 +298,21 @@ def catalog(state: StateStore, environment: str, unreadable: Unreadable | None =
     Args:
         state: Of the project.
         environment: Its name.
-        unreadable: As of `state.plans.newest_of_all`.
+        unreadable: As of `state.plans.newest_of_all`; also of flows whose environment of that name cannot be read.
 
     Raises:
         NoEnvironmentError: no flow has one of that name.
     """
-    changes = [change for change in state.environments() if change.environment == environment]
-    if not changes:
+    unread: list[UnreadableChange] = []
+    changes = [change for change in state.environments(unread) if change.environment == environment]
+    unknown = {one.flow: one.error for one in unread if one.environment == environment}
+    if not changes and not unknown:
         raise NoEnvironmentError(f"no flow has an environment '{environment}'", hint="see: streamhouse env list")
-    plans = state.plans(unreadable).values()
-    tables = {name: table_at(t, state.versions()) for _, plan in plans for name, t in plan.tables.items()}
+    plans = {flow: plan for flow, (_, plan) in state.plans(unreadable).items() if flow not in unknown}.values()
+    for flow, error in unknown.items():
+        with noting(unreadable, flow):
+            raise error
+    tables = {name: table_at(t, state.versions()) for plan in plans for name, t in plan.tables.items()}
     for change in changes:
         versions = wanted_versions(state, change)
         tables |= {name: table_at(change.plan.tables[name], versions) for name in change.versions}

@@ -94,9 +94,9 @@ class Follower:
         return self.open.state.upstream.waiting(self.flow, self._followed)
 
     def _answered(self) -> tuple[int, int]:
-        """How many questions were answered, and when the last one was."""
-        _, count, last_ms = self.open.state.approvals.stamp()
-        return count, last_ms
+        """Another one whenever a question was answered."""
+        _, count, sum_ms = self.open.state.approvals.stamp()
+        return count, sum_ms
 
     def _apply(self, decision: DecidedChange) -> None:
         """See `trigger.result.ApplyChange`."""

@@ -1,11 +1,14 @@
 """What a person does to one entry of the journal of `apply`."""
 
 from collections.abc import Callable
+from typing import TypeVar
 
 from streamhouse.errors import UnknownChangeError
 from streamhouse.project.project import Project
-from streamhouse.state.records import Change
+from streamhouse.state.records import Change, UnreadableChange
 from streamhouse.state.store import StateStore
+
+T = TypeVar("T")
 
 
 def known(project: Project, change_id: int) -> Change:
@@ -17,8 +20,10 @@ def known(project: Project, change_id: int) -> Change:
     return _done(project, change_id, StateStore.change)
 
 
-def withdraw(project: Project, change_id: int) -> Change:
+def withdraw(project: Project, change_id: int) -> Change | UnreadableChange:
     """Give a change up that is not done; its flow drops what it built when it starts next.
+
+    The tables of a change that cannot be read stay: it is not known what it built.
 
     Raises:
         UnknownChangeError: there is none of that number.
@@ -37,7 +42,7 @@ def let_serve(project: Project, change_id: int) -> Change:
     return _done(project, change_id, StateStore.let_serve)
 
 
-def _done(project: Project, change_id: int, call: Callable[[StateStore, int], Change]) -> Change:
+def _done(project: Project, change_id: int, call: Callable[[StateStore, int], T]) -> T:
     state = project.existing_state()
     try:
         if state is None:

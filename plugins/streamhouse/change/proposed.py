@@ -66,7 +66,7 @@ class Origins:
 
     @cached_property
     def _applied(self) -> Mapping[str, Definition]:
-        return self._state.definitions.applied()
+        return self._state.definitions.applied({})  # a proposal is shown also beside a plan that cannot be read
 
 
 def _texts(project: Project, records: Iterable[Stored]) -> dict[str, str]:

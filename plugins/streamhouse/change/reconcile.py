@@ -67,7 +67,7 @@ class Reconciler:
         """
         show_written(self.open.project, execution.plan.tables.values())  # a kill may have come before it did
         drop_retired(self.open, execution.plan)
-        drop_abandoned(self.open, self.flow)
+        drop_abandoned(self.open, self.flow, self.say)
         change = self.open.state.open_change(self.flow)
         if not self._looked and (execution.plan.aside or (change is not None and change.plan.aside)):
             execution.waiting = self.open.state.upstream.waiting(self.flow)  # what stood is behind the rest of the flow

@@ -1,18 +1,23 @@
 """Drops versions of tables that nobody needs any more."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 from streamhouse.change.building import Building, drop_version
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.version import table_name
 from streamhouse.runtime.open import Open
+from streamhouse.state.records import UnreadableChange
 
 
-def drop_abandoned(open_: Open, flow: str) -> None:
-    """Drop what changes of a flow built that were given up."""
-    for change in open_.state.left_behind(flow):
+def drop_abandoned(open_: Open, flow: str, say: Callable[[str], None] = lambda _: None) -> None:
+    """Drop what changes of a flow built that were given up; what one built that cannot be read stays, and is named."""
+    unreadable: list[UnreadableChange] = []
+    for change in open_.state.left_behind(flow, unreadable):
         Building(open_, change).discard()
         open_.state.cleared(change)
+    for one in unreadable:
+        say(one.text)
 
 
 def drop_retired(open_: Open, plan: FlowPlan) -> None:

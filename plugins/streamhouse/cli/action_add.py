@@ -92,7 +92,8 @@ def _columns(app: App, table: str) -> "tuple[Column, ...]":
     from streamhouse.errors import UnknownTableError, did_you_mean
     from streamhouse.project.desired import desired_plans
 
-    tables = {name: one for plan in desired_plans(app.project).values() for name, one in plan.tables.items()}
+    plans = desired_plans(app.project, {})  # also of flows whose applied plans cannot be read: as their files say
+    tables = {name: one for plan in plans.values() for name, one in plan.tables.items()}
     if table not in tables:
         hint = did_you_mean(table, list(tables), f"tables: {', '.join(tables)}")
         raise UnknownTableError(f"unknown table '{table}'", hint=hint)

@@ -7,6 +7,7 @@ import click
 
 from streamhouse.cli.app import App, shared_options
 from streamhouse.cli.environment_name import ENVIRONMENT_NAME
+from streamhouse.cli.losses import show_unreadable, unreadable_text
 from streamhouse.cli.person import whoami
 from streamhouse.cli.plan import built_in_environments, compared, show_diff, show_promotion
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from streamhouse.model.review import SwapGate
     from streamhouse.project.compare import PlanComparison
     from streamhouse.state.plans import Unreadable
-    from streamhouse.state.records import Change
+    from streamhouse.state.records import Change, UnreadableChange
 
 _CHOICES = ("forward", "rebuild")
 _GATES = {
@@ -112,7 +113,9 @@ def _wanted(
     _refuse_unreadable(flows, found, unreadable)
     _check_choices(choices, found)
     if not app.as_json:
-        built = built_in_environments(app, found) if environment is None and not choices else {}
+        unread: list[UnreadableChange] = []
+        built = built_in_environments(app, found, unread) if environment is None and not choices else {}
+        show_unreadable(unread, app.output)
         for one in found:
             _show(one, app)
             if one.plan.flow in built:
@@ -272,43 +275,55 @@ def changes(app: App, which: str | None, limit: int, action: str | None, wait: b
     tables with up to a million rows, of larger ones a part of the keys.
     """
     if which is not None and which.isdecimal():
-        _show_change(app, _acted_on(app, int(which), action, wait=wait))
+        from streamhouse.state.records import Change
+
+        found = _acted_on(app, int(which), action, wait=wait)
+        if isinstance(found, Change):
+            _show_change(app, found)
+        else:
+            _show_given_up(app, found)
     elif action is not None:
         raise click.UsageError(f"--{action} is for one change: streamhouse changes ID --{action}")
     else:
         _list(app, which, limit)
 
 
-def _recent(app: App, flow: str | None, limit: int) -> "list[Change]":
+def _recent(app: App, flow: str | None, limit: int) -> "list[Change | UnreadableChange]":
+    """The newest changes, the last one first, also those that cannot be read."""
     state = app.project.existing_state()
     if state is None:
         if flow is not None:
             app.check_flow(flow)
         return []
+    unreadable: list[UnreadableChange] = []
     with state:
         if flow is not None:
             app.check_flow(flow, state)
-        return state.recent_changes(flow, limit)
+        readable = state.recent_changes(flow, limit, unreadable)
+    found: list[Change | UnreadableChange] = [*readable, *unreadable]
+    return sorted(found, key=lambda one: one.id, reverse=True)
 
 
 def _list(app: App, flow: str | None, limit: int) -> None:
     found = _recent(app, flow, limit)
     if app.as_json:
         app.output.document({"changes": [_change_document(change) for change in found]})
-        return
-    if not found:
+    elif not found:
         app.output.line("nothing was changed yet; see: streamhouse apply --help")
-        return
-    app.output.table(
-        ("id", "flow", "phase", "outcome", "rebuilt", "asked (UTC)", "by", "error"),
-        [
-            (c.id, c.flow, c.phase, c.outcome, ", ".join(c.versions) or None, c.requested_at, c.requested_by, c.error)
-            for c in found
-        ],
-    )
+    else:
+        app.output.table(
+            ("id", "flow", "phase", "outcome", "rebuilt", "asked (UTC)", "by", "error"),
+            [_change_row(one) for one in found],
+        )
 
 
-def _acted_on(app: App, change_id: int, action: str | None, *, wait: bool) -> "Change":
+def _change_row(change: "Change | UnreadableChange") -> tuple[object, ...]:
+    rebuilt, error = ", ".join(change.versions or ()) or None, unreadable_text(change) or change.error
+    head = (change.id, change.flow, change.phase, change.outcome, rebuilt)
+    return (*head, change.requested_at, change.requested_by, error)
+
+
+def _acted_on(app: App, change_id: int, action: str | None, *, wait: bool) -> "Change | UnreadableChange":
     """The change, after it was swapped or withdrawn where that was asked for."""
     from streamhouse.change.journal import known
     from streamhouse.cli.stages import StageView
@@ -360,18 +375,29 @@ def _facts(change: "Change") -> dict[str, object]:
     }
 
 
-def _change_document(change: "Change") -> dict[str, Any]:
+def _show_given_up(app: App, change: "UnreadableChange") -> None:
+    """A change that was given up and could not be read."""
+    if app.as_json:
+        app.output.document(_change_document(change) | {"proposals": []})
+    else:
+        app.output.line(f"{change.flow}: change {change.id} is given up; {unreadable_text(change)}", style="yellow")
+
+
+def _change_document(change: "Change | UnreadableChange") -> dict[str, Any]:
+    from streamhouse.state.records import Change
+
+    read = change if isinstance(change, Change) else None
     return {
         "id": change.id,
         "flow": change.flow,
-        "phase": change.phase.value,
-        "outcome": change.outcome.value,
+        "phase": str(change.phase),
+        "outcome": str(change.outcome),
         "versions": change.versions,
         "environment": change.environment,
-        "gate": change.gate.value,
-        "review": change.review.model_dump(mode="json") if change.review is not None else None,
+        "gate": read.gate.value if read is not None else None,
+        "review": read.review.model_dump(mode="json") if read is not None and read.review is not None else None,
         "asked_by": change.requested_by,
         "asked_at": change.requested_at,
         "updated_at": change.updated_at,
-        "error": change.error,
+        "error": read.error if read is not None else unreadable_text(change),
     }

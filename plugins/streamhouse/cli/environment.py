@@ -1,9 +1,16 @@
 """`streamhouse env`: changes that are built beside production until they are promoted."""
 
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
+
 import click
 
 from streamhouse.cli.app import App, shared_options
 from streamhouse.cli.lazy import LazyGroup
+from streamhouse.cli.losses import LOST, show_unreadable, unreadable_text
+
+if TYPE_CHECKING:
+    from streamhouse.state.records import Change, UnreadableChange
 
 
 @click.group("env", cls=LazyGroup, short_help="List, promote and discard environments.")
@@ -26,23 +33,29 @@ Examples:
 """,
 )
 @shared_options
-@click.pass_obj
-def list_(app: App) -> None:
-    """List every environment with its tables."""
-    state = app.project.existing_state()
-    found = []
-    if state is not None:
-        with state:
-            found = state.environments()
+@click.pass_context
+def list_(context: click.Context) -> None:
+    """List every environment with its tables. Exit code 6: one of them cannot be read."""
+    app: App = context.obj
+    unreadable: list[UnreadableChange] = []
+    with app.project.existing_state() or nullcontext() as state:
+        readable = state.environments(unreadable) if state is not None else []
+    found: list[Change | UnreadableChange] = [*readable, *unreadable]
     if app.as_json:
-        app.output.document(
-            {"environments": [{"name": c.environment, "flow": c.flow, "tables": c.versions} for c in found]}
-        )
+        app.output.document({"environments": [_document(one) for one in found]})
     elif not found:
         app.output.line("none; make one: streamhouse apply FLOW --env NAME")
     else:
-        rows = [(c.environment, c.flow, ", ".join(c.versions), c.requested_at, c.requested_by) for c in found]
+        show_unreadable(unreadable, app.output)
+        rows = [(c.environment, c.flow, ", ".join(c.versions or ()), c.requested_at, c.requested_by) for c in found]
         app.output.table(("environment", "flow", "tables of its own", "made (UTC)", "by"), rows)
+    if unreadable:
+        context.exit(LOST)
+
+
+def _document(one: "Change | UnreadableChange") -> dict[str, Any]:
+    """An environment for `--json`; `error`: why it cannot be read, and what to do."""
+    return {"name": one.environment, "flow": one.flow, "tables": one.versions, "error": unreadable_text(one)}
 
 
 @environment.command(
@@ -120,7 +133,11 @@ def discard(app: App, flow: str, name: str) -> None:
 
     with StageView() as view:
         change = drop(app.project, flow, name, say=view.say)
+    error = unreadable_text(change)
     if app.as_json:
-        app.output.document({"flow": flow, "environment": name, "dropped": change.versions})
+        dropped = change.versions if error is None else {}
+        app.output.document({"flow": flow, "environment": name, "dropped": dropped, "error": error})
+    elif error is not None:
+        app.output.line(f"{flow}: {name} is gone; {error}", style="yellow")
     else:
-        app.output.line(f"{flow}: {name} is gone, with {', '.join(change.versions)}")
+        app.output.line(f"{flow}: {name} is gone, with {', '.join(change.versions or ())}")

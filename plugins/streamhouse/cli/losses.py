@@ -1,6 +1,6 @@
 """What commands say of lost tables: the same words, the same exit code and the same keys of `--json`."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from streamhouse.model.plan import FlowPlan
     from streamhouse.runtime.lost_tables import SeenLosses
     from streamhouse.state.plans import Unreadable
+    from streamhouse.state.records import Change, UnreadableChange
 
 LOST = 6
 """Exit code of a look that found something lost."""
@@ -41,6 +42,19 @@ def unreadable_plans(unreadable: "Unreadable") -> "SeenLosses":
     from streamhouse.runtime.lost_tables import LostTables, SeenLosses
 
     return SeenLosses([LostTables.of_state(flow, error) for flow, error in unreadable.items()])
+
+
+def show_unreadable(changes: "Iterable[UnreadableChange]", output: CommandOutput) -> None:
+    """Changes that cannot be read, with what to type."""
+    for one in changes:
+        output.line(f"{one.flow}: {unreadable_text(one)}", style="red")
+
+
+def unreadable_text(change: "Change | UnreadableChange") -> str | None:
+    """Why a change cannot be read, with what to do or what stays of it; None: it can be read."""
+    from streamhouse.state.records import Change
+
+    return None if isinstance(change, Change) else f"{change.error.code} {change.text}"
 
 
 def show_lost(seen: "SeenLosses", output: CommandOutput) -> None:

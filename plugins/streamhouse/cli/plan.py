@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from streamhouse.project.compare import PlanComparison
     from streamhouse.runtime.lost_tables import SeenLosses
     from streamhouse.state.plans import Unreadable
+    from streamhouse.state.records import UnreadableChange
 
 CHANGES, BLOCKS = 10, 11
 
@@ -93,13 +94,15 @@ def _unknown_documents(lost: "SeenLosses", unknown: "list[str]") -> "list[dict[s
     return [{"flow": flow, "changes": None, "outcome": None, **lost_documents(lost.of([flow]))} for flow in unknown]
 
 
-def built_in_environments(app: App, found: "list[PlanComparison]") -> "dict[str, BuiltAlready]":
-    """Flow → the environment that has what applying the flow would build."""
+def built_in_environments(
+    app: App, found: "list[PlanComparison]", unreadable: "list[UnreadableChange] | None" = None
+) -> "dict[str, BuiltAlready]":
+    """Flow → the environment that has what applying the flow would build; `unreadable` as for `built_before`."""
     if not any(one.changes_applied for one in found):
         return {}
     from streamhouse.change.promotion import built_before
 
-    return built_before(app.project, found)
+    return built_before(app.project, found, unreadable)
 
 
 def _promoted(built: "BuiltAlready | None") -> str | None:
@@ -130,9 +133,10 @@ def show_outlooks(
     app: App, found: "list[PlanComparison]", environment: str, unreadable: "SeenLosses", *, explain: bool
 ) -> int:
     """Show what building flows in an environment would do, and of which flows that is not known; the exit code."""
-    from streamhouse.change.environment import outlook
+    from streamhouse.runtime.lost_tables import SeenLosses
 
-    looks = [(one, outlook(app.project, one, environment)) for one in found]
+    looks, unread = _looks(app, found, environment)
+    unreadable = SeenLosses([*unreadable.lost, *unread.lost])
     if app.as_json:
         documents = [
             _document(one, None, explain=explain) | _outlook_document(look, environment) for one, look in looks
@@ -150,6 +154,21 @@ def show_outlooks(
     if any(one.blocks or not look.has_run for one, look in to_build):
         return BLOCKS
     return CHANGES if to_build else 0
+
+
+def _looks(
+    app: App, found: "list[PlanComparison]", environment: str
+) -> "tuple[list[tuple[PlanComparison, EnvironmentOutlook]], SeenLosses]":
+    """What building each flow would do, and the flows of which the environment cannot be read."""
+    from streamhouse.change.environment import outlook
+    from streamhouse.state.plans import noting
+
+    looks: list[tuple[PlanComparison, EnvironmentOutlook]] = []
+    unreadable: Unreadable = {}
+    for one in found:
+        with noting(unreadable, one.plan.flow):
+            looks.append((one, outlook(app.project, one, environment)))
+    return looks, unreadable_plans(unreadable)
 
 
 def _show_outlook(

@@ -182,6 +182,7 @@ def _tried(project: Project, proposal: Proposal, say: Say, *, proves: bool) -> P
     """The proposal after its files were compiled and, where that is asked for, its step was tried on rows."""
     space = Workspace.of(project)
     if proposal.flow:
+        space.refuse_unreadable(proposal.flow)
         try_files(project, space.files, proposal.files, proposal.flow, space.applied, space.plans, space.registry)
     else:
         for edit in proposal.files:
@@ -317,7 +318,10 @@ def _proposal(understood: Understood, wish: str, space: Workspace, options: Opti
 
 def _finished(draft: ProposalDraft, space: Workspace, options: Options, say: Say) -> Proposal:
     proposal = _for_environment(_tried_on_rows(draft, space, options, say).proposal, options.build_in)
-    unread = tuple(Check(name="values", verdict="notice", text=text) for text in space.unread)
+    unread = [Check(name="values", verdict="notice", text=text) for text in space.unread]
+    if proposal.flow:
+        unknown = {flow: f"it is not known what {flow} reads: {why.message}" for flow, why in space.unreadable.items()}
+        unread += [Check(name="readers", verdict="notice", text=text) for text in unknown.values()]
     return proposal.model_copy(update={"checks": (*proposal.checks, *unread)}) if unread else proposal
 
 

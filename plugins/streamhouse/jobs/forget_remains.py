@@ -25,7 +25,8 @@ from streamhouse.runtime.open import Open
 from streamhouse.spark.frame import arrow_frame
 from streamhouse.spark.results import collected_rows
 from streamhouse.state.proposals import RecordedProposal
-from streamhouse.state.records import FlowEvent
+from streamhouse.state.records import FlowEvent, UnreadableChange
+from streamhouse.state.store import StateStore
 
 _ROWS_AT_ONCE = 100_000
 _MOST_ROWS = 5_000_000  # of a source; to search more takes longer than a person waits
@@ -75,6 +76,7 @@ def remains(open_: Open, found: KeyReach, forgetting: Forgetting) -> list[Remain
         *_in_letters(open_, flows, texts),
         *_in_folders(open_.project.state_dir, texts),
         *_in_proposals(open_, texts),
+        *_in_unreadable_changes(open_.state, found),
         *_in_events(open_.state.events(None, _MOST_EVENTS), flows, texts),
     ]
 
@@ -278,6 +280,17 @@ def _texts_of(record: RecordedProposal) -> Iterator[str]:
 def _unescaped(text: str) -> str:
     """A text from JSON, which may hold other JSON, without the signs that quote its own."""
     return _QUOTING.sub("", _LINE_END.sub("\n", text))
+
+
+def _in_unreadable_changes(state: StateStore, found: KeyReach) -> Iterator[Remains]:
+    """Tables that a change may have built which was given up and cannot be read: no command drops or searches them."""
+    for flow in sorted(found.plans):
+        unreadable: list[UnreadableChange] = []
+        state.left_behind(flow, unreadable)
+        for one in unreadable:
+            if one.built:
+                what = f"it cannot be read, so what it built was not searched: {one.built}"
+                yield Remains(f"change {one.id} of {flow}", what, "drop these tables in the stores, if they are there")
 
 
 def _in_events(events: Sequence[FlowEvent], flows: set[str], texts: _Texts) -> Iterator[Remains]:

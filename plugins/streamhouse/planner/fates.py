@@ -92,7 +92,7 @@ class Fates:
 
     @cached_property
     def _environments(self) -> "list[Change]":
-        return self._state.environments() if self._state is not None else []
+        return self._state.environments([]) if self._state is not None else []
 
     def _text(self, path: str) -> str | None:
         try:

@@ -255,6 +255,7 @@ def _with_action(
 
 def with_files(draft: ProposalDraft, space: Workspace) -> ProposalDraft:
     """The draft with its files, compiled: one that does not compile becomes a refusal that says why."""
+    space.refuse_unreadable(draft.flow)
     base = draft.proposal
     flow_edit, notes = _flow_edit(draft, space)
     edits = [FileEdit(path=draft.action.path, after=draft.action.text)] if draft.action is not None else []

@@ -1,8 +1,8 @@
 """A project as the planner looks at it: once, so that all it says is about the same files."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Self
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Self
 
 from streamhouse.errors import DefinitionErrors
 from streamhouse.model.plan import FlowPlan
@@ -15,6 +15,9 @@ from streamhouse.project.project import Project
 from streamhouse.registry import Registry
 from streamhouse.registry.files import DefinitionFiles, read_files
 
+if TYPE_CHECKING:
+    from streamhouse.state.plans import Unreadable
+
 
 @dataclass(frozen=True)
 class Workspace:
@@ -24,6 +27,7 @@ class Workspace:
         plans: Flow → its plan, as its files say.
         applied: What runs, and how many rows were written.
         unread: What the catalog lacks, because a source could not be read; in words.
+        unreadable: Flow → why its applied plan cannot be read; `applied` lacks it.
     """
 
     project: Project
@@ -33,6 +37,7 @@ class Workspace:
     applied: AppliedState
     catalog: Catalog
     unread: tuple[str, ...] = ()
+    unreadable: "Unreadable" = field(default_factory=dict)
 
     @classmethod
     def of(cls, project: Project) -> Self:
@@ -48,8 +53,18 @@ class Workspace:
         unread: list[str] = []
         values = known_values(project, checked.plans, unread.append)
         registry, catalog = registry_and_catalog(project, files, checked.plans, values)
-        applied = applied_state(project, checked.plans)
-        return cls(project, files, registry, checked.plans, applied, catalog, tuple(unread))
+        unreadable: Unreadable = {}
+        applied = applied_state(project, checked.plans, unreadable)
+        return cls(project, files, registry, checked.plans, applied, catalog, tuple(unread), unreadable)
+
+    def refuse_unreadable(self, flow: str) -> None:
+        """Refuse to propose an edit of a flow whose applied plan cannot be read: what it would do is not known.
+
+        Raises:
+            StateConflictError: so it is.
+        """
+        if flow in self.unreadable:
+            raise self.unreadable[flow]
 
     def epoch_work_ms(self, flow: str) -> dict[str, list[int]]:
         """Segment → how long its newest epochs worked that wrote rows, in milliseconds; empty: the flow never ran.

@@ -34,7 +34,7 @@ from streamhouse.stores.unreadable import UnreadableTable, says_nothing, why_not
 if TYPE_CHECKING:
     from streamhouse.state.known_tables import KnownTogether
     from streamhouse.state.plans import Unreadable
-    from streamhouse.state.records import EpochRecord
+    from streamhouse.state.records import EpochRecord, UnreadableChange
     from streamhouse.state.store import StateStore
     from streamhouse.state.waits import WaitsOfFlows
 
@@ -164,7 +164,7 @@ def lost_tables(
         with suppress(StreamhouseError):  # a file is wrong
             plans = {**(desired_plans(project, {}) if desired is None else desired), **known}
             plans = {flow: plan for flow, plan in plans.items() if flow not in broken}
-    unreadable = [*broken.items(), *_unreadable_waits(state, waits).items()]
+    unreadable = [*broken.items(), *_unreadable_waits(state, waits).items(), *_unreadable_environments(state)]
     found = SeenLosses([LostTables.of_state(flow, error) for flow, error in unreadable])
     if not plans:
         return found
@@ -191,6 +191,14 @@ def _unreadable_waits(state: "StateStore | None", waits: "WaitsOfFlows | None") 
 
         waits = WaitsOfFlows.read(state)
     return waits.unreadable if waits is not None else {}
+
+
+def _unreadable_environments(state: "StateStore | None") -> "list[tuple[str, StateConflictError]]":
+    """Flow, and why what is built of it in an environment cannot be read."""
+    found: list[UnreadableChange] = []
+    if state is not None:
+        state.environments(found)
+    return [(one.flow, one.error) for one in found]
 
 
 def _tiers(plan: FlowPlan) -> set[Tier]:

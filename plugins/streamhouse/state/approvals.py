@@ -117,13 +117,16 @@ class Approvals:
             return [_read(row, at) for row in rows if _has_failed(connection, row)]
 
     def stamp(self) -> tuple[int, int, int]:
-        """Another one whenever somebody was asked or answered: how many were asked, how many answered, and when."""
+        """Another one whenever somebody was asked or answered: how many were asked and answered, and the sum of when.
+
+        The latest time would be as before after a clock went back.
+        """
         query = select(
-            func.count(), func.count(table.c.decided_ms), func.coalesce(func.max(table.c.decided_ms), 0)
+            func.count(), func.count(table.c.decided_ms), func.coalesce(func.sum(table.c.decided_ms), 0)
         ).select_from(table)
         with self._database.read() as connection:
-            questions, decided, last_ms = connection.execute(query).one()
-        return int(questions), int(decided), int(last_ms)
+            questions, decided, sum_ms = connection.execute(query).one()
+        return int(questions), int(decided), int(sum_ms)
 
     def get(self, name: str, now: datetime | None = None) -> Approval:
         """The question with this id, or with an id that alone begins so.
@@ -201,7 +204,9 @@ def _ask(connection: Connection, row: Mapping[str, Any], at: datetime) -> Approv
         return last
     known = f"{row['flow']}\n{row['subject']}\n{len(rows)}"
     name = sha256(known.encode()).hexdigest()[:8]
-    state = {"state": ApprovalState.OPEN.value, "asked_ms": to_ms(at)}
+    # After a clock went back, too, a question is newer than those before it.
+    asked_ms = max([to_ms(at), *(before.asked_ms + 1 for before in rows[-1:])])
+    state = {"state": ApprovalState.OPEN.value, "asked_ms": asked_ms}
     connection.execute(insert(table).values(**row, **state, id=name))
     return _read(connection.execute(select(table).where(table.c.id == name)).one(), at)
 

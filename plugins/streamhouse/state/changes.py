@@ -1,6 +1,6 @@
 """The journal of `apply`: what was asked for, and how far it is."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, field, replace
 from types import MappingProxyType
@@ -18,7 +18,7 @@ from streamhouse.model.types import Position
 from streamhouse.state import definitions, epochs, meanings, plans, versions
 from streamhouse.state.damage import parsing, unreadable
 from streamhouse.state.instants import from_ms
-from streamhouse.state.records import AppliedChange, Change, EpochRecord, Move, Phase
+from streamhouse.state.records import AppliedChange, Change, EpochRecord, Move, Phase, UnreadableChange
 from streamhouse.state.schema import change as changes
 from streamhouse.state.schema import epoch as epoch_table
 from streamhouse.state.schema import forgetting as forgettings
@@ -163,10 +163,13 @@ def judge(connection: Connection, change_id: int, review: Review, now_ms: int) -
     return False
 
 
-def left_behind(connection: Connection, flow: str) -> list[Change]:
-    """Changes of a flow that were given up after they may have begun to build tables, which may still be there."""
+def left_behind(connection: Connection, flow: str, unreadable: list[UnreadableChange] | None = None) -> list[Change]:
+    """Changes of a flow that were given up after they may have begun to build tables, which may still be there.
+
+    Arguments and errors as of `recent`.
+    """
     was_abandoned = changes.c.phase.in_((Phase.WITHDRAWN.value, Phase.FAILED.value)) & (reviews.c.cleared == 0)
-    return [_change(row) for row in connection.execute(_QUERY.where(changes.c.flow == flow, was_abandoned))]
+    return _readable(connection.execute(_QUERY.where(changes.c.flow == flow, was_abandoned)), unreadable)
 
 
 def cleared(connection: Connection, change_id: int) -> None:
@@ -204,42 +207,39 @@ def newest_open(connection: Connection, flow: str, environment: str | None = Non
     return _change(row) if row is not None else None
 
 
-def recent(connection: Connection, flow: str | None, limit: int) -> Sequence[Change]:
-    """The newest changes of a flow (None: of all), the last one first."""
+def recent(
+    connection: Connection, flow: str | None, limit: int, unreadable: list[UnreadableChange] | None = None
+) -> Sequence[Change]:
+    """The newest changes of a flow (None: of all), the last one first.
+
+    Args:
+        connection: To the state store.
+        flow: Its name.
+        limit: How many, with those that cannot be read.
+        unreadable: Gets those that cannot be read, which the result lacks; None: the error of the first one is raised.
+
+    Raises:
+        OtherVersionError, DamagedStateError: a change cannot be read.
+    """
     query = _QUERY.order_by(changes.c.id.desc()).limit(limit)
-    rows = connection.execute(query if flow is None else query.where(changes.c.flow == flow))
-    return [_change(row) for row in rows]
+    return _readable(connection.execute(query if flow is None else query.where(changes.c.flow == flow)), unreadable)
 
 
 def newest_applied(connection: Connection, flow: str) -> AppliedChange | None:
     """The change of a flow that was applied last, also by a person; None: the journal has none."""
     mine = (changes.c.flow == flow) & (changes.c.phase == Phase.APPLIED.value)
     query = select(changes.c.id, changes.c.asked_by, changes.c.updated_ms).where(mine)
-    row = connection.execute(query.order_by(changes.c.updated_ms.desc(), changes.c.id.desc()).limit(1)).one_or_none()
+    # The clock may have gone back, and what an environment built was asked for before others: the revision on which
+    # each rests rises.
+    newest = query.order_by(changes.c.base.desc(), changes.c.updated_ms.desc(), changes.c.id.desc()).limit(1)
+    row = connection.execute(newest).one_or_none()
     return None if row is None else AppliedChange(row.id, row.asked_by, from_ms(row.updated_ms))
 
 
-def in_environments(connection: Connection, unreadable: plans.Unreadable | None = None) -> list[Change]:
-    """What is built in environments, the newest first.
-
-    Args:
-        connection: To the state store.
-        unreadable: Gets flow and environment, in words → error of each change that cannot be read; None: the first such
-            error is raised.
-
-    Raises:
-        OtherVersionError, DamagedStateError: a change cannot be read.
-    """
+def in_environments(connection: Connection, unreadable: list[UnreadableChange] | None = None) -> list[Change]:
+    """What is built in environments, the newest first; arguments and errors as of `recent`."""
     query = _QUERY.where(changes.c.environment.is_not(None), changes.c.phase.in_(_OPEN))
-    found: list[Change] = []
-    for row in connection.execute(query.order_by(changes.c.id.desc())):
-        try:
-            found.append(_change(row))
-        except StateConflictError as error:
-            if unreadable is None:
-                raise
-            unreadable[f"{row.flow} in environment '{row.environment}'"] = error
-    return found
+    return _readable(connection.execute(query.order_by(changes.c.id.desc())), unreadable)
 
 
 def promote(connection: Connection, change: Change, gate: SwapGate, now_ms: int) -> Change:
@@ -267,16 +267,49 @@ def promote(connection: Connection, change: Change, gate: SwapGate, now_ms: int)
     return one(connection, change.id)
 
 
-def give_up(connection: Connection, change_id: int, now_ms: int) -> Change:
-    """Give up a change that is not done; KeyError when there is none.
+def give_up(connection: Connection, change_id: int, now_ms: int) -> Change | UnreadableChange:
+    """Give up a change that is not done.
+
+    One that cannot be read is given up, too. Where it was to let its flow go on with other versions of tables of other
+    flows, that is asked for again with the applied plan: the versions that the flow reads get no more rows.
 
     Raises:
+        KeyError: there is none.
         StateConflictError: it is done, or given up already.
     """
-    change = one(connection, change_id)
-    if not move(connection, change_id, Phase.WITHDRAWN, change.error, now_ms):
-        raise StateConflictError(f"change {change_id} is {change.phase} already", hint="see: streamhouse changes")
-    return one(connection, change_id)
+    query = _QUERY.where(changes.c.id == change_id)
+    row = connection.execute(query).one_or_none()
+    if row is None:
+        raise KeyError(change_id)
+    if not move(connection, change_id, Phase.WITHDRAWN, row.error, now_ms):
+        raise StateConflictError(f"change {change_id} is {row.phase} already", hint="see: streamhouse changes")
+    unreadable: list[UnreadableChange] = []
+    readable = _readable(connection.execute(query), unreadable)
+    if readable:
+        return readable[0]
+    if row.moves and row.environment is None:
+        _ask_moves_again(connection, row, now_ms)
+    return unreadable[0]
+
+
+def _ask_moves_again(connection: Connection, row: Row[tuple[object, ...]], now_ms: int) -> None:
+    """Ask for the moves of a change that was given up, and for what was to be rebuilt, with the applied plan."""
+    applied = plans.newest(connection, row.flow)
+    if applied is None:
+        return
+    with parsing(f"change {row.id} of flow '{row.flow}'"):
+        to_rebuild = frozenset(row.versions) & applied[1].tables.keys()
+        wish = Wish(
+            applied[1],
+            Outcome.REBUILD if to_rebuild else Outcome.SWAP,
+            to_rebuild,
+            {table: Move(**move) for table, move in row.moves.items()},
+            dict(row.followers),
+            frozenset(row.copies) & to_rebuild,
+            gate=SwapGate(row.gate) if row.gate is not None else None,
+            forgetting=Forgetting.model_validate_json(row.forgetting) if row.forgetting is not None else None,
+        )
+    ask(connection, wish, row.asked_by, now_ms)
 
 
 def withdraw(connection: Connection, flow: str, now_ms: int, environment: str | None = None) -> None:
@@ -324,6 +357,7 @@ def complete(
         ends: See `StateStore.complete_change`.
         ahead: See there.
     """
+    now_ms = versions.later_ms(connection, change.versions, now_ms)
     if not move(connection, change.id, Phase.APPLIED, None, now_ms):
         return False
     before, served = versions.versions(connection), versions.retired(connection)
@@ -376,16 +410,53 @@ def forget(connection: Connection, flow: str) -> None:
         connection.execute(delete(table).where(table.c.flow == flow))
 
 
+def _readable(rows: Iterable[Row[tuple[object, ...]]], unreadable: list[UnreadableChange] | None) -> list[Change]:
+    """The changes of some rows; arguments and errors as of `recent`."""
+    found: list[Change] = []
+    for row in rows:
+        try:
+            found.append(_change(row))
+        except StateConflictError as error:
+            if unreadable is None:
+                raise
+            unreadable.append(_unreadable(row, error))
+    return found
+
+
+def _unreadable(row: Row[tuple[object, ...]], error: StateConflictError) -> UnreadableChange:
+    return UnreadableChange(
+        id=row.id,
+        flow=row.flow,
+        phase=row.phase,
+        outcome=row.outcome,
+        versions=dict(row.versions) if isinstance(row.versions, dict) else None,
+        environment=row.environment,
+        requested_by=row.asked_by,
+        requested_at=from_ms(row.asked_ms),
+        updated_at=from_ms(row.updated_ms),
+        error=error,
+    )
+
+
+def _give_up_hint(row: Row[tuple[object, ...]]) -> str:
+    """What to do about a change that cannot be read; the command is one that need not read it."""
+    if row.phase not in _OPEN:
+        return "nothing waits for it: it is over"
+    if row.environment is not None:
+        again = f"streamhouse apply {row.flow} --env {row.environment}"
+        return f"give it up: streamhouse env discard {row.flow} {row.environment}; then build it again: {again}"
+    return f"give it up: streamhouse changes {row.id} --withdraw; then ask again: streamhouse apply {row.flow}"
+
+
 def _change(row: Row[tuple[object, ...]]) -> Change:
-    what, hint = f"change {row.id} of flow '{row.flow}'", f"withdraw it, and ask again: streamhouse apply {row.flow}"
+    what, hint = f"change {row.id} of flow '{row.flow}'", _give_up_hint(row)
     if row.environment is not None:
         what = f"{what} in environment '{row.environment}'"
-        hint = f"use the version that recorded it: streamhouse env discard {row.flow} {row.environment}"
     try:
         plan = FlowPlan.model_validate_json(row.body)
     except ValidationError as error:
-        raise unreadable(what, error, hint=hint) from error
-    with parsing(what):
+        raise unreadable(what, error, hint=hint, damaged_hint=hint) from error
+    with parsing(what, hint=hint):
         return Change(
             id=row.id,
             flow=row.flow,

@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
     from sqlalchemy import Connection
 
+MOVE_AWAY = "move the state store away, or put a copy of it back; then see: streamhouse restore --dry-run"
+"""What to do about a state store that is damaged where no single record can be given up."""
+
 
 class OtherVersionError(StateConflictError):
     """A record is whole, and of a version of Streamhouse that records it in another way."""
@@ -19,39 +22,39 @@ class DamagedStateError(StateConflictError):
     """A record is not as it was recorded."""
 
 
-def unreadable(what: str, error: "ValidationError", *, hint: str) -> StateConflictError:
+def unreadable(what: str, error: "ValidationError", *, hint: str, damaged_hint: str = MOVE_AWAY) -> StateConflictError:
     """The error of a record that has no checksum and is not as this version records it.
 
     Args:
         what: Is recorded, for people.
         error: Of who reads it: what is no JSON was recorded by no version.
         hint: What to do about a record of another version.
+        damaged_hint: What to do about a record that is damaged.
     """
     if any(one["type"] == "json_invalid" for one in error.errors(include_url=False, include_input=False)):
-        return damaged(what)
+        return damaged(what, hint=damaged_hint)
     return OtherVersionError(f"{what} was recorded by another version of Streamhouse", hint=hint)
 
 
-def damaged(what: str) -> DamagedStateError:
+def damaged(what: str, *, hint: str = MOVE_AWAY) -> DamagedStateError:
     """The error of a record that is damaged.
 
     Args:
         what: Is recorded, for people.
+        hint: What to do about it.
     """
-    return DamagedStateError(
-        f"the state store is damaged: {what} is not as it was recorded",
-        hint="move the state store away, or put a copy of it back; then see: streamhouse restore --dry-run",
-    )
+    return DamagedStateError(f"the state store is damaged: {what} is not as it was recorded", hint=hint)
 
 
 @contextmanager
-def parsing(what: str) -> Iterator[None]:
+def parsing(what: str, *, hint: str = MOVE_AWAY) -> Iterator[None]:
     """Within the block the values of a record become those of Python; what cannot be one is damage.
 
     SQLite gives a text or a float where a flipped bit says so, also of a column of whole numbers.
 
     Args:
         what: Is recorded, for people.
+        hint: What to do about damage.
 
     Raises:
         DamagedStateError: a value is none that was ever recorded.
@@ -59,7 +62,7 @@ def parsing(what: str) -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError, AttributeError, KeyError, OverflowError) as error:
-        raise damaged(what) from error
+        raise damaged(what, hint=hint) from error
 
 
 def check_file(connection: "Connection") -> None:

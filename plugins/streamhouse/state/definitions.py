@@ -75,7 +75,7 @@ def all_applied(connection: Connection, unreadable: plans.Unreadable | None = No
 
 
 def stamp(connection: Connection) -> tuple[int, int]:
-    """Another one whenever something was recorded: how many there are, and when the last one was."""
-    query = select(func.count(), func.coalesce(func.max(definitions.c.noted_ms), 0)).select_from(definitions)
-    count, last_ms = connection.execute(query).one()
-    return int(count), int(last_ms)
+    """Another one whenever something was recorded: how many there are, and the sum of when each was."""
+    query = select(func.count(), func.coalesce(func.sum(definitions.c.noted_ms), 0)).select_from(definitions)
+    count, sum_ms = connection.execute(query).one()
+    return int(count), int(sum_ms)

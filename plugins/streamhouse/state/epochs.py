@@ -4,9 +4,11 @@ A database does not see a flipped bit in a value. A flow that goes on from other
 them twice, so each record has a checksum.
 """
 
+import heapq
 import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
+from itertools import islice
 from zlib import crc32
 
 from sqlalchemy import Connection, Row, Table, Update, and_, bindparam, delete, func, insert, select, update
@@ -26,6 +28,12 @@ _IN_RECORD = ("start", "end", "ends", "rows", "layer_visible_ms", "computed")
 _MINE = (epochs.c.flow == bindparam("of_flow")) & (epochs.c.segment == bindparam("of_segment"))
 _THIS = _MINE & (epochs.c.epoch == bindparam("of_epoch"))
 _NEWEST = select(epochs).where(_MINE).order_by(epochs.c.epoch.desc()).limit(1)
+_RECENT = (
+    select(epochs)
+    .where(_MINE, epochs.c.finished_ms.is_not(None))
+    .order_by(epochs.c.epoch.desc())
+    .limit(bindparam("most"))
+)
 _ONE = select(epochs).where(_THIS)
 _UNFINISHED = select(epochs.c.epoch).where(_MINE, epochs.c.finished_ms.is_(None))
 _BEGIN = insert(epochs)
@@ -138,12 +146,21 @@ def last(connection: Connection, flow: str, segment: str) -> EpochRecord | None:
 
 
 def recent(connection: Connection, flow: str, segment: str | None, limit: int) -> list[EpochRecord]:
-    """Finished epochs of a segment (None: of all), the last finished one first."""
-    query = select(epochs).where(epochs.c.flow == flow, epochs.c.finished_ms.is_not(None))
+    """Finished epochs of a segment (None: of all), the last one first.
+
+    Those of one segment are in the order of their numbers: a clock may go back. Segments number their own epochs, so
+    between two of them the time counts.
+    """
     if segment is not None:
-        query = query.where(epochs.c.segment == segment)
-    rows = connection.execute(query.order_by(epochs.c.finished_ms.desc(), epochs.c.epoch.desc()).limit(limit))
-    return [_record(row) for row in rows]
+        return [_record(row) for row in connection.execute(_RECENT, _of_segment(flow, segment, limit))]
+    segments = connection.execute(select(epochs.c.segment).where(epochs.c.flow == flow).distinct()).scalars().all()
+    each = [connection.execute(_RECENT, _of_segment(flow, one, limit)).all() for one in segments]
+    merged = heapq.merge(*each, key=lambda row: (row.finished_ms, row.epoch), reverse=True)
+    return [_record(row) for row in islice(merged, limit)]
+
+
+def _of_segment(flow: str, segment: str, limit: int) -> dict[str, object]:
+    return {"of_flow": flow, "of_segment": segment, "most": limit}
 
 
 def newest(connection: Connection) -> list[EpochRecord]:

@@ -4,12 +4,14 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from streamhouse.errors import StateConflictError
 from streamhouse.model.forgetting import Forgetting
 from streamhouse.model.outcome import Outcome
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.review import Review, SwapGate
 from streamhouse.model.table import Table
 from streamhouse.model.types import Position
+from streamhouse.model.version import stored_name
 
 
 @dataclass(frozen=True)
@@ -107,6 +109,9 @@ class Phase(StrEnum):
     WITHDRAWN = "withdrawn"  # by a later change, or by a person
 
 
+_OPEN = (Phase.ASKED, Phase.BUILDING, Phase.WAITING)
+
+
 @dataclass(frozen=True)
 class Move:
     """From one version of a table of another flow to the next.
@@ -169,12 +174,55 @@ class Change:
     @property
     def is_open(self) -> bool:
         """Whether it is still to be done."""
-        return self.phase in (Phase.ASKED, Phase.BUILDING, Phase.WAITING)
+        return self.phase in _OPEN
 
     @property
     def waits(self) -> bool:
         """Whether it goes on only when a person says so."""
         return self.phase is Phase.WAITING
+
+
+@dataclass(frozen=True)
+class UnreadableChange:
+    """An entry of the journal of `apply` that is damaged, or of another version of Streamhouse.
+
+    Attributes:
+        phase: As it is recorded.
+        outcome: As it is recorded.
+        versions: As of `Change`; None: that cannot be read either.
+        error: Why it cannot be read, with what to do.
+    """
+
+    id: int
+    flow: str
+    phase: str
+    outcome: str
+    versions: dict[str, int] | None
+    environment: str | None
+    requested_by: str
+    requested_at: datetime
+    updated_at: datetime
+    error: StateConflictError
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is still to be done."""
+        return self.phase in _OPEN
+
+    @property
+    def built(self) -> str:
+        """The tables that it may have built, as stores call them, for people; empty: none."""
+        if self.versions is None:
+            return "tables that are not known"
+        return ", ".join(stored_name(name, version) for name, version in self.versions.items())
+
+    @property
+    def text(self) -> str:
+        """Why it cannot be read, and what to do, or what may stay of one that was given up."""
+        if self.is_open:
+            return f"{self.error.message}; {self.error.hint}"
+        stays = self.phase != Phase.APPLIED and self.built
+        return f"{self.error.message}; if it built them, these stay: {stays}" if stays else self.error.message
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,7 @@ from streamhouse.state.records import (
     Phase,
     PlanRevision,
     RunnerState,
+    UnreadableChange,
 )
 from streamhouse.state.runners import Runners
 from streamhouse.state.schema import event as events
@@ -160,8 +161,8 @@ class StateStore(EpochRecords):
         with self._database.read() as connection:
             return changes.newest_open(connection, flow, environment)
 
-    def environments(self, unreadable: Unreadable | None = None) -> list[Change]:
-        """What is built in environments, the newest first; `unreadable` as of `changes.in_environments`."""
+    def environments(self, unreadable: list[UnreadableChange] | None = None) -> list[Change]:
+        """What is built in environments, the newest first; `unreadable` as of `changes.recent`."""
         with self._database.read() as connection:
             return changes.in_environments(connection, unreadable)
 
@@ -178,10 +179,12 @@ class StateStore(EpochRecords):
         now_ms = to_ms(datetime.now(UTC))
         return self._database.write(lambda connection: changes.promote(connection, change, gate, now_ms))
 
-    def recent_changes(self, flow: str | None = None, limit: int = 20) -> list[Change]:
-        """The newest changes of a flow (None: of all), the last one first."""
+    def recent_changes(
+        self, flow: str | None = None, limit: int = 20, unreadable: list[UnreadableChange] | None = None
+    ) -> list[Change]:
+        """The newest changes of a flow (None: of all), the last one first; `unreadable` as of `changes.recent`."""
         with self._database.read() as connection:
-            return list(changes.recent(connection, flow, limit))
+            return list(changes.recent(connection, flow, limit, unreadable))
 
     def withdraw_change(self, flow: str, environment: str | None = None) -> None:
         """Give up what was asked of a flow, in an environment (None: production), and is not done."""
@@ -197,7 +200,7 @@ class StateStore(EpochRecords):
         now_ms = to_ms(datetime.now(UTC))
         return self._database.write(lambda connection: changes.let_serve(connection, change_id, now_ms))
 
-    def give_up(self, change_id: int) -> Change:
+    def give_up(self, change_id: int) -> Change | UnreadableChange:
         """Give up a change that is not done; KeyError when there is none. Its flow drops later what it built.
 
         Raises:
@@ -224,10 +227,10 @@ class StateStore(EpochRecords):
 
         return self._database.write(work)
 
-    def left_behind(self, flow: str) -> list[Change]:
-        """Changes of a flow that were given up, and whose tables may still be there."""
+    def left_behind(self, flow: str, unreadable: list[UnreadableChange] | None = None) -> list[Change]:
+        """Changes of a flow that were given up, and whose tables may still be there; see `changes.left_behind`."""
         with self._database.read() as connection:
-            return changes.left_behind(connection, flow)
+            return changes.left_behind(connection, flow, unreadable)
 
     def cleared(self, change: Change) -> None:
         """Record that nothing is left of what a change built."""
@@ -315,7 +318,7 @@ class StateStore(EpochRecords):
         Raises:
             LeaseHeldError: another living runner has it; the message names host, process and time.
         """
-        lives = alive or _assume_alive
+        lives = alive or (lambda _: True)
         return self._database.write(lambda connection: leases.acquire(connection, flow, owner, ttl, now, lives))
 
     def renew(self, lease: Lease, now: datetime) -> Lease:
@@ -410,7 +413,3 @@ class StateStore(EpochRecords):
         with self._database.read() as connection:
             rows = connection.execute(query if flow is None else query.where(events.c.flow == flow)).all()
         return [FlowEvent(row.flow, row.kind, row.text, from_ms(row.at_ms)) for row in reversed(rows)]
-
-
-def _assume_alive(_: Owner) -> bool:
-    return True

@@ -143,11 +143,11 @@ class Upstream:
         return [_record(row) for row in rows]
 
     def stamp(self) -> tuple[int, int]:
-        """Another one whenever a change was noted or settled: how many there are, and when the last one was."""
-        query = select(func.count(), func.coalesce(func.max(table.c.status_ms), 0)).select_from(table)
+        """Another one whenever a change was noted or settled: how many there are, and the sum of when each was."""
+        query = select(func.count(), func.coalesce(func.sum(table.c.status_ms), 0)).select_from(table)
         with self._database.read() as connection:
-            count, last_ms = connection.execute(query).one()
-        return int(count), int(last_ms)
+            count, sum_ms = connection.execute(query).one()
+        return int(count), int(sum_ms)
 
     def paused(self, flow: str) -> frozenset[str]:
         """The steps of a flow that must not read on, because of a change of what they read.

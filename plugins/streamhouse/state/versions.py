@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 
-from sqlalchemy import Connection, Row, delete, insert, select, update
+from sqlalchemy import Connection, Row, delete, func, insert, select, update
 
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.table import Table
@@ -105,6 +105,13 @@ def allocate(
     """Table → the version that it gets: the next one, or the one to go back to when a change is undone."""
     back = _undone(connection, plan, to_rebuild) if may_go_back else {}
     return back or {table: _next_version(connection, table, now_ms) for table in sorted(to_rebuild)}
+
+
+def later_ms(connection: Connection, tables: Collection[str], now_ms: int) -> int:
+    """The time, or a later one: other versions of these tables serve from then on, and the clock may have gone back."""
+    query = select(func.max(table_version.c.switched_ms)).where(table_version.c.table_name.in_(tables))
+    last_ms = connection.execute(query).scalar_one_or_none()
+    return now_ms if last_ms is None else max(now_ms, int(last_ms) + 1)
 
 
 def _serve(connection: Connection, name: str, version: int, now_ms: int) -> None:

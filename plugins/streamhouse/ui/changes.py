@@ -12,7 +12,7 @@ from streamhouse.planner.proposal_text import proposal_text
 from streamhouse.project.compare import PlanComparison
 from streamhouse.state.approvals import Approval
 from streamhouse.state.plans import Unreadable
-from streamhouse.state.records import Change
+from streamhouse.state.records import Change, UnreadableChange
 from streamhouse.state.upstream import UpstreamRecord
 from streamhouse.state.waits import waits_of
 from streamhouse.ui.answers import (
@@ -70,12 +70,14 @@ def decide(desk: Desk, name: str, *, grant: bool, by: str, reason: str | None) -
 
 
 def journal(desk: Desk, limit: int) -> list[ChangeAnswer]:
-    """The newest changes of all flows, the last one first."""
+    """The newest changes of all flows, the last one first, also those that cannot be read."""
     state = desk.state
     if state is None:
         return []
     origins = Origins(desk.project, state)
-    return [_change(one, origins) for one in state.recent_changes(limit=limit)]
+    unreadable: list[UnreadableChange] = []
+    found = [_change(one, origins) for one in state.recent_changes(None, limit, unreadable)]
+    return sorted([*found, *map(_unreadable, unreadable)], key=lambda one: one.id, reverse=True)
 
 
 def go_on(desk: Desk, change: int, *, serve: bool) -> ChangeAnswer:
@@ -86,6 +88,8 @@ def go_on(desk: Desk, change: int, *, serve: bool) -> ChangeAnswer:
         StateConflictError: it is done or given up.
     """
     found = let_serve(desk.project, change) if serve else withdraw(desk.project, change)
+    if isinstance(found, UnreadableChange):
+        return _unreadable(found)
     state = desk.state
     return _change(found, Origins(desk.project, state) if state is not None else None)
 
@@ -131,7 +135,7 @@ def _change(one: Change, origins: Origins | None) -> ChangeAnswer:
         id=one.id,
         flow=one.flow,
         phase=one.phase.value,
-        outcome=one.outcome,
+        outcome=one.outcome.value,
         tables=tuple(one.versions),
         environment=one.environment,
         waits=one.waits,
@@ -142,6 +146,25 @@ def _change(one: Change, origins: Origins | None) -> ChangeAnswer:
         updated_at=one.updated_at,
         checks=_checks(one.review) if one.review is not None else (),
         proposals=_proposals(origins.of_change(one)) if origins is not None else (),
+    )
+
+
+def _unreadable(one: UnreadableChange) -> ChangeAnswer:
+    return ChangeAnswer(
+        id=one.id,
+        flow=one.flow,
+        phase=one.phase,
+        outcome=one.outcome,
+        tables=tuple(one.versions or ()),
+        environment=one.environment,
+        waits=False,
+        open=one.is_open,
+        error=one.text,
+        asked_by=one.requested_by,
+        asked_at=one.requested_at,
+        updated_at=one.updated_at,
+        checks=(),
+        proposals=(),
     )
 
 

@@ -101,7 +101,7 @@ def test_status_names_the_environment_whose_change_cannot_be_read(shop):
     [status] = calls.status(shop.project)
     [warning] = status.warnings
     assert warning.startswith("what flow a in environment 'dev' has yet to read is not known; change 1 of flow 'a' in ")
-    assert "(use the version that recorded it: streamhouse env discard a dev)" in warning
+    assert "(give it up: streamhouse env discard a dev; then build it again: " in warning
     with shop.project.state() as state:
         readers = readers_of(state, "shop", None, lambda _: True, {})
         assert [one.name for one in readers] == ["flow a", "change 2 of flow a"]

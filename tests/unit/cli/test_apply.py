@@ -134,7 +134,8 @@ def test_environments_are_listed(project, capsys):
     with project.state() as state:
         state.ask_change(wish, "ann")
     code, found = printed(capsys, "env", "list")
-    assert (code, found["environments"]) == (0, [{"name": "dev", "flow": "orders", "tables": {"dwd.orders": 2}}])
+    [listed] = found["environments"]
+    assert (code, listed) == (0, {"name": "dev", "flow": "orders", "tables": {"dwd.orders": 2}, "error": None})
 
 
 def test_an_environment_that_is_not_there(project, capsys):

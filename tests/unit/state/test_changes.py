@@ -11,7 +11,7 @@ from streamhouse.model.review import AuditCheck, AuditVerdict, Review, SwapGate,
 from streamhouse.model.version import at_versions, stored_name
 from streamhouse.state.changes import Wish
 from streamhouse.state.instants import to_ms
-from streamhouse.state.records import EpochRecord, Move, Phase, VersionSince
+from streamhouse.state.records import EpochRecord, Move, Phase, UnreadableChange, VersionSince
 from streamhouse.state.schema import SCHEMA_VERSION
 from streamhouse.state.store import StateStore
 
@@ -218,6 +218,28 @@ def test_a_reader_that_waits_for_a_person_learns_of_new_tables(store, asked, lea
     assert follow.moves == {TABLE: Move(2, {"0": 3}, {"0": 9})}
     assert (follow.plan, follow.gate) == (edited, SwapGate.PERSON)
     assert store.change(waiting.id).phase is Phase.WITHDRAWN
+
+
+def test_a_reader_whose_change_is_given_up_unread_still_learns_of_new_tables(store, asked, lease, flow_plan, url):
+    store.save_plan(other_flow(flow_plan))
+    store.complete_change(lease, asked, at={TABLE: {"0": 3}, "ods.orders__v2": {"0": 9}})
+    follow = store.open_change("other")
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE streamhouse_change SET body = '{}' WHERE id = :id"), {"id": follow.id})
+    engine.dispose()
+    given_up = store.give_up(follow.id)
+    assert (type(given_up), given_up.phase) == (UnreadableChange, Phase.WITHDRAWN)
+    again = store.open_change("other")
+    assert again.id > follow.id
+    assert (again.moves, again.plan, again.outcome, again.gate) == (
+        follow.moves,
+        follow.plan,
+        Outcome.SWAP,
+        follow.gate,
+    )
+    assert store.recent_changes("other", 2, unreadable := []) == [again]
+    assert [one.id for one in unreadable] == [follow.id]
 
 
 def test_an_environment_is_no_change_of_production(store, flow_plan, lease):

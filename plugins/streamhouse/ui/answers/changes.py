@@ -68,7 +68,7 @@ class ChangeAnswer(Answer):
     id: int
     flow: str
     phase: str
-    outcome: Outcome
+    outcome: str  # as of `FlowChange`; of a change that cannot be read, as it is recorded
     tables: tuple[str, ...]  # that are rebuilt
     environment: str | None
     waits: bool
