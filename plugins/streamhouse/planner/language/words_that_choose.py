@@ -5,6 +5,8 @@ that was made by default, or by a word that names something else as well.
 """
 
 from streamhouse.planner.language.amounts_of_others import amounts_of_others
+from streamhouse.planner.language.begins_of_times import begins_of_times
+from streamhouse.planner.language.bounds_of_counted import bounds_of_counted
 from streamhouse.planner.language.chosen_groups import (
     added_or_both,
     average_of_groups,
@@ -52,6 +54,7 @@ from streamhouse.planner.language.unsaid_folds import (
     things_without_rows,
 )
 from streamhouse.planner.language.values_without import values_without
+from streamhouse.planner.language.verbs_shown import verbs_shown
 from streamhouse.planner.language.weak_rows import weakly_named_rows
 
 WORDS_THAT_CHOOSE = (
@@ -68,5 +71,6 @@ WORDS_THAT_CHOOSE = (
     *SOFT_CHOICES,
     now_of_others, rows_of_average, figures_of_two_times, said_of_none, flags_of_doers, deeds_shown,
     values_without, amounts_of_others,
+    bounds_of_counted, begins_of_times, verbs_shown,
 )  # fmt: skip
 """The checks, in the order in which they ask."""
