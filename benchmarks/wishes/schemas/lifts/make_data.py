@@ -106,7 +106,9 @@ def breakdowns(
             came = call + timedelta(seconds=int(chance.expovariate(1 / 4200)) + 600)
             false = chance.random() < 0.11
             fixed = came + timedelta(seconds=int(chance.expovariate(1 / 9000)) + 300)
-            cause = None if false else chance.choices(["DOR", "ELE", "MEC", "VAN", "PWR", None], [38, 24, 14, 12, 8, 4])[0]
+            cause = (
+                None if false else chance.choices(["DOR", "ELE", "MEC", "VAN", "PWR", None], [38, 24, 14, 12, 8, 4])[0]
+            )
             trapped = chance.choices([0, 1, 2, 4], [82, 10, 6, 2])[0] if lift[3] == "PAS" else 0
             who = chance.choices(TECHNICIANS, [28, 24, 20, 16, 12])[0]
             stands = fixed > datetime(2026, 7, 1) or chance.random() < 0.025
@@ -121,7 +123,9 @@ def breakdowns(
             continue
         for part in chance.sample(PARTS, chance.choices([0, 1, 2, 3], [36, 38, 18, 8])[0]):
             price = round(part[2] * chance.uniform(0.9, 1.15), 2)
-            parts.append((len(parts) + 1, row[0], part[0], part[1], chance.choice([1, 1, 2, 4]), price, chance.random() < 0.1))
+            parts.append(
+                (len(parts) + 1, row[0], part[0], part[1], chance.choice([1, 1, 2, 4]), price, chance.random() < 0.1)
+            )
     return rows, parts
 
 

@@ -35,7 +35,7 @@ def products(chance: random.Random) -> list[tuple[Any, ...]]:
         maker = chance.choices(["Alpen Pharma", "Bergmann", "Corvia", "DELTAMED"], [34, 28, 22, 16])[0]
         low, high = {"TAB": (4, 60), "SYR": (5, 22), "CRM": (6, 35), "INJ": (30, 190), "DEV": (18, 120)}[form]
         gone = date(2025, 9, 1) + timedelta(days=chance.randrange(300)) if chance.random() < 0.15 else None
-        cold = form == "INJ" and chance.random() < 0.7 or chance.random() < 0.06 or n % 9 == 4
+        cold = (form == "INJ" and chance.random() < 0.7) or chance.random() < 0.06 or n % 9 == 4
         name = f"{NAMES[n % 10]} {chance.choice([5, 10, 20, 50])}-{n}"
         price = round(chance.uniform(low, high), 2)
         rows.append((3001 + n, name, form, maker, price, form == "INJ" or chance.random() < 0.6, cold, gone))
@@ -55,9 +55,7 @@ def cards(chance: random.Random) -> list[tuple[Any, ...]]:
     return rows
 
 
-def sales(
-    chance: random.Random, listed: list[tuple[Any, ...]]
-) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+def sales(chance: random.Random, listed: list[tuple[Any, ...]]) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
     scripts: list[tuple[Any, ...]] = []
     lines: list[tuple[Any, ...]] = []
     for n in range(DAYS):
@@ -76,9 +74,7 @@ def sales(
             number = 700001 + len(scripts)
             written = day - timedelta(days=chance.choice([0, 0, 1, 2, 6, 14]))
             electronic = chance.random() < 0.5 + n / 1000
-            scripts.append(
-                (number, branch, card, doctor, written, came, None if waits else out, payer, electronic)
-            )
+            scripts.append((number, branch, card, doctor, written, came, None if waits else out, payer, electronic))
             for product in chance.sample(listed[:36], chance.choice([1, 1, 1, 2, 2, 3])):  # four were never dispensed
                 packs = chance.choice([1, 1, 1, 2, 3])
                 price = round(packs * product[4] * chance.choice([1, 1, 0.9]), 2)
@@ -107,7 +103,17 @@ def deliveries(chance: random.Random, listed: list[tuple[Any, ...]]) -> list[tup
             cost = round(packs * product[4] * chance.uniform(0.6, 0.75), 2)
             until = day + timedelta(days=chance.choice([120, 300, 540, 720, 1080]) + chance.randrange(30))
             rows.append(
-                (branch, product[0], house, ordered, None if lost else arrived, packs, None if lost else short, cost, until)
+                (
+                    branch,
+                    product[0],
+                    house,
+                    ordered,
+                    None if lost else arrived,
+                    packs,
+                    None if lost else short,
+                    cost,
+                    until,
+                )
             )
     rows.sort(key=lambda one: one[3])
     return [(90001 + n, *row) for n, row in enumerate(rows)]
