@@ -1,10 +1,14 @@
 """As in "average repair time" of rows with three times: from the report, or from the arrival of who repairs?"""
 
 from streamhouse.planner.language.answered_wish import AnsweredWish
-from streamhouse.planner.language.scope import TIMES, spoken
+from streamhouse.planner.language.scope import TIMES, name_stems, spoken
+from streamhouse.planner.language.tokens import stem
 from streamhouse.planner.request import Between, Question
 
 _LASTS = frozenset({"time", "times", "duration"})
+_BEGINS = frozenset(
+    stem(word) for word in ("arrived", "arrival", "began", "begun", "begin", "started", "start", "came")
+)
 
 
 def begins_of_times(wish: AnsweredWish) -> Question | None:
@@ -18,8 +22,9 @@ def begins_of_times(wish: AnsweredWish) -> Question | None:
         if any(s.column == of.first.column for m in said for s in m.of_kind("column") if s.table == wish.base.name):
             continue
         noun = next((m for m in said if wish.word(m.end) in _LASTS), None)
-        others = [c.name for c in wish.base.columns if c.type == "timestamp" and c.type in TIMES
-                  and c.name not in {of.first.column, of.last.column}]  # fmt: skip
+        names = [one.name for one in wish.base.columns]
+        between = wish.base.columns[: names.index(of.last.column)]
+        others = [c.name for c in between if c.type in TIMES and c.name != of.first.column and name_stems(c) & _BEGINS]
         if noun is not None and others:
             phrase = f"{noun.text} {wish.word(noun.end)}"
             begins = (of.first.column, *others)

@@ -9,7 +9,7 @@ from tests.unit.planner.compact_request import compact
 from tests.unit.planner.wish_catalogs import catalog, table
 
 YARD = catalog(
-    table("ods.docks", ["dock_code"], None, ["dock_code:s", "bay:s", "opened_on:d|opened"], measures={"docks": {"sql": "COUNT(*)"}}),
+    table("ods.docks", ["dock_code"], None, ["dock_code:s", "bay:s", "opened_on:d|opened;when it went into service"], measures={"docks": {"sql": "COUNT(*)"}}),
     table("ods.boats", ["boat_no"], None, ["boat_no:i", "dock_code:s>ods.docks.dock_code", "builder:s|maker", "rig:s", "hire_price_eur:f|hire price;price of one day#EUR", "closed_on:d|closed|shut down;day on which it was taken out of use; empty while we hire it out", "needs_crew:b|crew;whether it only sails with a crew"],
           values={"rig": {"SLP": ["sloop"], "KET": ["ketch"], "YAW": ["yawl"]}}, measures={"boats": {"sql": "COUNT(*)"}}),
     table("ods.permits", ["permit_no"], None, ["permit_no:i", "dock_code:s>ods.docks.dock_code", "ends_on:d|ends|end;last day; empty if it is life-long", "yearly_fee_eur:f|yearly fee#EUR"],
@@ -50,6 +50,9 @@ READ = [
     ("warn me when the number of hires of a dock goes over 20 in one week", "ods.hires; by dock_code, week(booked_at); get count(*); having hire_count > 20; alert True"),
     ("alert me when a boat leaks more than twice in a week", "ods.leaks; by boat_no, week(found_at); get count(*); having row_count > 2; alert True"),
     # what the choices of the questions below lead to
+    ("docks without hires in 2026", "ods.docks; where no ods.hires by dock_code"),
+    ("average leaks per boat by builder", "[ods.leaks; join boat=ods.boats; by boat_no, boat.builder; get leaks]; by builder; get avg(leaks)"),
+    ("leaks per boat and builder", "ods.leaks; join boat=ods.boats; by boat_no, boat.builder; get leaks"),
     ("average time between begun and mended per fitter", "ods.leaks; by fitter; get avg(hours(begun_at→mended_at))"),
     ("boats whose hire price is over 50 and that need crew", "ods.boats; where hire_price_eur > 50 and needs_crew = True"),
 ]  # fmt: skip
@@ -60,6 +63,8 @@ ASKED = [
     ("number of boats with takings above 80 euros per builder", "said of each of the boats, or of the sum 'per builder'?"),
     ("average repair time per fitter", "'repair time': from found_at or begun_at to mended_at? ('time between found and mended', 'time between begun and mended')"),
     ("boats whose hire price is over 50 and need crew", "'need crew': must it be so, or is ods.boats.needs_crew to be shown?"),
+    ("docks not serviced in 2026", "'not serviced in 2026': which rows say so? Only the time of rows of ods.docks would be compared ('without boats', 'without permits', 'without hires')"),
+    ("leaks per boat by builder", "'leaks per boat': one number for each boat, or the average? ('average leaks per boat by', 'leaks per boat and')"),
     ("shut down all boats", "REFUSED 'shut down' would change data"),
 ]  # fmt: skip
 
