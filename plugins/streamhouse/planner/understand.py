@@ -17,6 +17,7 @@ from streamhouse.planner.language.always_done import with_plain_groups
 from streamhouse.planner.language.articles_in_names import without_articles
 from streamhouse.planner.language.average_behind import with_average_first
 from streamhouse.planner.language.bounds_behind_groups import with_bounds_first, with_one_period_last
+from streamhouse.planner.language.compounds_of_empty import with_compounds_of_empty
 from streamhouse.planner.language.counted_first import with_counts_first
 from streamhouse.planner.language.counted_sides import with_counts_of_values
 from streamhouse.planner.language.countries import with_countries
@@ -50,6 +51,7 @@ from streamhouse.planner.language.measured_adjectives import with_measured_adjec
 from streamhouse.planner.language.measures_in_units import with_measures_in_units
 from streamhouse.planner.language.money_of_rows import with_income
 from streamhouse.planner.language.most_done import with_most_of
+from streamhouse.planner.language.most_recently import with_latest_rows
 from streamhouse.planner.language.net import lost
 from streamhouse.planner.language.never_done import with_never_done
 from streamhouse.planner.language.no_such_day import no_such_day
@@ -65,6 +67,7 @@ from streamhouse.planner.language.phrasing import rephrased
 from streamhouse.planner.language.pieces_sold import with_pieces
 from streamhouse.planner.language.place import NotPlacedError, UnclearError
 from streamhouse.planner.language.plain_columns import with_plain_columns
+from streamhouse.planner.language.priced_things import with_prices_of_things
 from streamhouse.planner.language.rates_of_flags import with_shares_of_flags
 from streamhouse.planner.language.rates_of_pay import with_rates
 from streamhouse.planner.language.reader import MEANINGFUL
@@ -210,6 +213,7 @@ _OTHERWISE_AND_NOTED = (
     with_values_of_things,
     with_plain_columns,
     with_agents,
+    with_prices_of_things,
 )
 """Rules that say a part of a wish otherwise, and note in the draft what they assume; each takes what the last gave."""
 
@@ -263,6 +267,8 @@ _OTHERWISE = (
     with_pieces,
     with_verbs_of_nouns,
     with_both_flags,
+    with_latest_rows,
+    with_compounds_of_empty,
 )
 
 

@@ -95,7 +95,9 @@ def counts_things(bench: Bench, noun: Noun, placed: Placed) -> bool:
     plurals = {part for part in column.name.split("_") if singular(part) != part}
     named = any(one.table == bench.base.name and one.column == column.name and one.quality >= ANY_FORM
                 for one in noun.head.of_kind("column"))  # fmt: skip
-    return named and singular(words[-1]) != words[-1] and bool({singular(one) for one in plurals} - _MARKS)
+    counted = {singular(one) for one in plurals} - _MARKS  # "packs delivered", where the thing stands first
+    said = singular(words[-1]) != words[-1] or (singular(words[0]) != words[0] and singular(words[0]) in counted)
+    return named and said and bool(counted)
 
 
 def says_number(noun: Noun) -> bool:

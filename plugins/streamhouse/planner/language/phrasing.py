@@ -8,6 +8,7 @@ from streamhouse.planner.language.turns_of_asking import TURNS_OF_ASKING
 from streamhouse.planner.language.turns_of_counting import TURNS_OF_COUNTING
 from streamhouse.planner.language.turns_of_everyday import TURNS_OF_EVERYDAY
 from streamhouse.planner.language.turns_of_figures import TURNS_OF_FIGURES
+from streamhouse.planner.language.turns_of_order import TURNS_OF_ORDER
 from streamhouse.planner.language.turns_of_patterns import TURNS_OF_PATTERNS
 from streamhouse.planner.language.turns_of_requests import TURNS_OF_REQUESTS
 from streamhouse.planner.language.turns_of_shares import TURNS_OF_SHARES
@@ -173,6 +174,7 @@ _ALL_TURNS = tuple(
     Turn(pattern, said)
     for pattern, said in (
         *TURNS_OF_TYPING,
+        *TURNS_OF_ORDER,
         *TURNS_OF_COUNTING,
         _PERIOD_BY_PERIOD,
         *TURNS_OF_EVERYDAY,

@@ -108,6 +108,11 @@ def _is_bound(bench: Bench, ends: list[CatalogColumn]) -> bool:
     names = {column.name for column in ends}
     if any(isinstance(one, State) for one in bench.draft.filters):
         return True
+    said = [one for noun in bench.draft.nouns if noun.predicate for one in noun.head.of_kind("column")]
+    ended = next((one.column for one in said if one.table == bench.base.name and one.column in names), None)
+    if ended is not None:  # "which are closed at the moment"
+        bench.places.assume(f"what is so 'now' or 'at the moment' has {bench.base.name}.{ended}")
+        return True
     bound = [one.left for one in bench.filters if isinstance(one, Condition)]
     bound += [one.of for one in bench.filters if isinstance(one, During)]
     return any(isinstance(of, ColumnRef) and not of.role and of.column in names for of in bound)

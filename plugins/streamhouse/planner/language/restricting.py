@@ -24,3 +24,14 @@ def restricts(reader: Reader, at: int) -> bool:
     return bool(rest) and (
         rest[0] in _SAYING_OF | {"only"} or rest[-1] == "only" or (following is not None and is_done(following))
     )
+
+
+def restricts_rows(reader: Reader, start: int) -> bool:
+    """Whether a noun only says which rows are meant: "billed amount per department, only invoices from March"."""
+    known = reader.draft.figures or reader.draft.nouns or reader.draft.groups
+    if not start or not known:
+        return False
+    before = reader.tokens[start - 1].word
+    return before in {"only", "just"} or (
+        before == "," and bool(reader.draft.groups or reader.draft.figures) and restricts(reader, start)
+    )

@@ -52,6 +52,15 @@ _OPINION = re.compile(
 _QUOTED = re.compile(r""""[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|(?<!\w)'[^']*'(?!\w)|(?<!\w)‘[^’]*’(?!\w)|`[^`]*`""")
 
 
+_DESCRIBED = re.compile(
+    r"\b(?:(?:that|which|who) (?:is|are|was|were)|(?:has|have|had) been|was|were"
+    r"|(?:how many|number of) (?:[a-z]+ ){0,2}[a-z]+(?: got)?)"
+    r"(?: (?:not|never|still|already|now|currently|all|both|once))* shut\s*down\b",
+    re.IGNORECASE,
+)
+"""What is said of things, and orders nothing: "lifts that are shut down"."""
+
+
 def unquoted(wish: str) -> str:
     """A wish with an ellipsis in place of each text in quotation marks, which may say anything."""
     return _QUOTED.sub('"…"', wish)
@@ -62,7 +71,7 @@ def screened(wish: str) -> str:
 
     Text in quotation marks is a value, and may say anything; the words around it are looked at.
     """
-    wish = unquoted(wish)
+    wish = _DESCRIBED.sub("…", unquoted(wish))
     for pattern, why in (
         (_ORDERS, "'{}' is an instruction; a wish only describes data to read"),
         (_SQL, "'{}' looks like SQL; write the wish in plain words"),

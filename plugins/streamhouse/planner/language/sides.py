@@ -26,13 +26,28 @@ def read_sides(reader: Reader) -> bool:
         last = _tail(reader, first) or _value(reader)
         shared = _shared(first, last) if last is not None else ()
         if last is not None and shared and first.text != last.text:
+            values, shared = _further(reader, (first, last), shared)
             senses = tuple(Sense("column", table, column) for table, column in shared)
-            phrase = reader.text(start)
-            reader.keep(Is((first, last), phrase=phrase))
+            phrase, last = reader.text(start), values[-1]
+            reader.keep(Is(values, phrase=phrase))
             reader.draft.groups.append(Noun(Mention(first.start, last.end, phrase, senses, first.words)))
             return True
     reader.at = start
     return False
+
+
+def _further(
+    reader: Reader, values: tuple[Mention, ...], shared: tuple[tuple[str, str], ...]
+) -> tuple[tuple[Mention, ...], tuple[tuple[str, str], ...]]:
+    """Read more values of the same column: "bronze vs silver | vs gold"; with the columns that have all of them."""
+    while True:
+        back = reader.at
+        found = _value(reader) if reader.take(*_AGAINST[:-1]) else None
+        columns = tuple(one for one in shared if found is not None and one in _shared(values[0], found))
+        if found is None or not columns or any(found.text == one.text for one in values):
+            reader.at = back
+            return values, shared
+        values, shared = (*values, found), columns
 
 
 def _read_weekdays(reader: Reader) -> bool:

@@ -29,7 +29,7 @@ from streamhouse.planner.language.numbers import Quantity
 from streamhouse.planner.language.periods import read_period
 from streamhouse.planner.language.place import is_participle
 from streamhouse.planner.language.reader import AUXILIARIES, Reader, is_done, is_verb
-from streamhouse.planner.language.restricting import restricts
+from streamhouse.planner.language.restricting import restricts_rows
 from streamhouse.planner.language.said_columns import said_with_column
 from streamhouse.planner.language.scope import is_number, is_year
 from streamhouse.planner.language.tokens import stem
@@ -44,17 +44,6 @@ def noun_next(reader: Reader) -> bool:
     return mention is not None and bool(mention.senses) and reader.word() not in {"by", "per"}
 
 
-def _restricts(reader: Reader, start: int) -> bool:
-    """Whether a noun only says which rows are meant: "billed amount per department, only invoices from March"."""
-    known = reader.draft.figures or reader.draft.nouns or reader.draft.groups
-    if not start or not known:
-        return False
-    before = reader.tokens[start - 1].word
-    return before in {"only", "just"} or (
-        before == "," and bool(reader.draft.groups or reader.draft.figures) and restricts(reader, start)
-    )
-
-
 def valued(reader: Reader) -> bool:
     """A noun: a condition when a comparison, a value or a time follows it, else something the wish is about."""
     start = reader.at
@@ -67,7 +56,7 @@ def valued(reader: Reader) -> bool:
         return _quoted(reader)
     if (
         said
-        or _restricts(reader, start)
+        or restricts_rows(reader, start)
         or is_verb(noun.head)
         or (is_done(noun.head) and reader.draft.nouns and not noun.around)
     ):
@@ -353,13 +342,16 @@ def having(reader: Reader) -> bool:
     if noun.around and any(m.of_kind("value") for m in noun.around) and not noun.head.of_kind("table"):
         reader.at = start
         return False
+    relative = reader.word() in {"that", "which", "who"}
+    timed = reader.word() == "in" and reader.period_here() and not is_time(noun, reader.lexicon)
     reader.skip(AUXILIARIES)
-    denies = reader.word() == "not" and not reader.is_yes_or_no(noun.head)  # "with balcony | not renovated"
-    if read_compared(reader, noun) or reader.word() in {"=", "in"} or denies or _value_next(reader):
+    denies = reader.word() == "not" and not (relative or reader.is_yes_or_no(noun.head))  # "with hall | not heated"
+    if not timed and (read_compared(reader, noun) or reader.word() in {"=", "in"} or denies or _value_next(reader)):
         reader.at = start
         return False
     reader.at = end
-    reader.keep(with_time(reader, Present(noun, True, phrase=reader.text(start), unsure=not some), start))
+    clause = Present(noun, True, phrase=reader.text(start), unsure=not some)
+    reader.keep(clause if timed else with_time(reader, clause, start))
     return True
 
 

@@ -9,11 +9,11 @@ _END = r"(?=[.!?]*\s*$)"
 _THINGS = r"((?:[a-z]+[ -]){0,2}[a-z]+)"
 _WHEN = r"(?:when|whenever|if|as soon as|once)"
 _STILL = (
-    r"(?:sail|serve|work|run|operate|use|have|own|live|exist|teach|volunteer|drive|fly|employ|keep|offer"
+    r"(?:sail|sell|serve|work|run|operate|use|have|own|live|exist|teach|volunteer|drive|fly|employ|keep|offer"
     r"|serving|working|sailing|flying|active|around|here|in use|in service|employed|with us|there|us)"
 )
 _HERE = r"(?: (?:for|with|at|by) us| here| today| now)?"
-_BEHIND = r"(?=[,.?!;]|\s*$| (?:by|per|in each|for each|and|with|whose|-) )"
+_BEHIND = r"(?=[,.?!;]|\s*$| (?:by|per|in each|for each|and|with|whose|that|which|-) )"
 _SPREAD = r"(?:distributed|split|spread|divided|broken down)"
 _GROWN = r"(?:grow|grown|change|changed|develop|developed|evolve|evolved|move|moved)"
 _MAKES = r"(?:makes? up|accounts? for|brings? in|brings?|has|contributes?|represents?|generates?)"

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from streamhouse.planner.language.amounts_listed import total_or_each
 from streamhouse.planner.language.answered_wish import AnsweredWish
-from streamhouse.planner.language.draft import Noun
+from streamhouse.planner.language.draft import Figure, Noun
 from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Mention
 from streamhouse.planner.language.shares_of_what import part_or_whole, time_of_part
@@ -145,11 +145,19 @@ def total_of_what(wish: AnsweredWish) -> Question | None:
         return None  # of "number of orders and total amount" both are there
     for figure in wish.draft.figures:
         words = figure.phrase.lower().split()
+        if _has_measure(wish, figure):
+            continue
         asked = figure.function == "sum" and isinstance(figure.noun, Noun) and set(words) & {"amount", "value", "sum"}
         if asked and counts:
             text = f"'{figure.phrase}': how many there are, or the total of which number?"
             return Question(text=text, phrase=figure.phrase, choices=(f"number of {figure.noun.text}",))  # type: ignore[union-attr]
     return None
+
+
+def _has_measure(wish: AnsweredWish, figure: Figure) -> bool:
+    """Whether a figure is a measure of the answer: "sum of the monthly fees" beside a number of contracts."""
+    named = {one.named for one in wish.block.measures if one.named is not None}
+    return isinstance(figure.noun, Noun) and any(one.measure in named for one in figure.noun.head.of_kind("measure"))
 
 
 def numbers_of(wish: AnsweredWish) -> Question | None:

@@ -5,6 +5,8 @@ that was made by default, or by a word that names something else as well.
 """
 
 from streamhouse.planner.language.amounts_of_others import amounts_of_others
+from streamhouse.planner.language.begins_of_times import begins_of_times
+from streamhouse.planner.language.bounds_of_counted import bounds_of_counted
 from streamhouse.planner.language.chosen_groups import (
     added_or_both,
     average_of_groups,
@@ -15,6 +17,7 @@ from streamhouse.planner.language.chosen_groups import (
 )
 from streamhouse.planner.language.counts_of_parts import COUNTS_OF_PARTS
 from streamhouse.planner.language.deeds_shown import deeds_shown
+from streamhouse.planner.language.denied_deeds import denied_deeds
 from streamhouse.planner.language.doubtful_verbs import shown_or_so, state_of_verb, sum_without_rows
 from streamhouse.planner.language.figures_of_two_times import figures_of_two_times
 from streamhouse.planner.language.flags_of_doers import flags_of_doers
@@ -28,6 +31,7 @@ from streamhouse.planner.language.other_times import (
     time_when_done,
     value_or_time,
 )
+from streamhouse.planner.language.rates_of_rows import rates_of_rows
 from streamhouse.planner.language.rows_of_average import rows_of_average
 from streamhouse.planner.language.rows_of_which import (
     are_or_were,
@@ -52,6 +56,7 @@ from streamhouse.planner.language.unsaid_folds import (
     things_without_rows,
 )
 from streamhouse.planner.language.values_without import values_without
+from streamhouse.planner.language.verbs_shown import verbs_shown
 from streamhouse.planner.language.weak_rows import weakly_named_rows
 
 WORDS_THAT_CHOOSE = (
@@ -68,5 +73,6 @@ WORDS_THAT_CHOOSE = (
     *SOFT_CHOICES,
     now_of_others, rows_of_average, figures_of_two_times, said_of_none, flags_of_doers, deeds_shown,
     values_without, amounts_of_others,
+    bounds_of_counted, begins_of_times, verbs_shown, denied_deeds, rates_of_rows,
 )  # fmt: skip
 """The checks, in the order in which they ask."""
