@@ -50,6 +50,7 @@ from streamhouse.planner.language.measured_adjectives import with_measured_adjec
 from streamhouse.planner.language.measures_in_units import with_measures_in_units
 from streamhouse.planner.language.money_of_rows import with_income
 from streamhouse.planner.language.most_done import with_most_of
+from streamhouse.planner.language.names_behind_numbers import with_names_before_numbers
 from streamhouse.planner.language.net import lost
 from streamhouse.planner.language.never_done import with_never_done
 from streamhouse.planner.language.no_such_day import no_such_day
@@ -65,6 +66,7 @@ from streamhouse.planner.language.phrasing import rephrased
 from streamhouse.planner.language.pieces_sold import with_pieces
 from streamhouse.planner.language.place import NotPlacedError, UnclearError
 from streamhouse.planner.language.plain_columns import with_plain_columns
+from streamhouse.planner.language.rates_as_rows import with_rates_as_rows
 from streamhouse.planner.language.rates_of_flags import with_shares_of_flags
 from streamhouse.planner.language.rates_of_pay import with_rates
 from streamhouse.planner.language.reader import MEANINGFUL
@@ -210,10 +212,12 @@ _OTHERWISE_AND_NOTED = (
     with_values_of_things,
     with_plain_columns,
     with_agents,
+    with_rates_as_rows,
 )
 """Rules that say a part of a wish otherwise, and note in the draft what they assume; each takes what the last gave."""
 
 _OTHERWISE = (
+    with_names_before_numbers,
     with_values_of_whose,
     with_bounds_first,
     with_one_period_last,

@@ -141,7 +141,7 @@ def _no_two_values(bench: Bench, clause: Is, chosen: list[Placed]) -> None:
         raise UnclearError(
             f"'{clause.phrase}': either of them, or both? {chosen[0].name} of one row has one value",
             clause.phrase,
-            (clause.phrase.replace(" and ", " or "),),
+            (clause.phrase.removeprefix("both ").replace(" and ", " or "),),
         )
 
 

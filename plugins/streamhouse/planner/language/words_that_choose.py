@@ -28,6 +28,7 @@ from streamhouse.planner.language.other_times import (
     time_when_done,
     value_or_time,
 )
+from streamhouse.planner.language.rates_as_rows import rate_as_figure
 from streamhouse.planner.language.rows_of_average import rows_of_average
 from streamhouse.planner.language.rows_of_which import (
     are_or_were,
@@ -67,6 +68,6 @@ WORDS_THAT_CHOOSE = (
     *COUNTS_OF_PARTS,
     *SOFT_CHOICES,
     now_of_others, rows_of_average, figures_of_two_times, said_of_none, flags_of_doers, deeds_shown,
-    values_without, amounts_of_others,
+    values_without, amounts_of_others, rate_as_figure,
 )  # fmt: skip
 """The checks, in the order in which they ask."""
