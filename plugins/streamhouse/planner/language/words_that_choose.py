@@ -52,8 +52,10 @@ from streamhouse.planner.language.unsaid_folds import (
     things_or_deeds,
     things_without_rows,
 )
+from streamhouse.planner.language.values_of_two import value_of_two
 from streamhouse.planner.language.values_without import values_without
 from streamhouse.planner.language.weak_rows import weakly_named_rows
+from streamhouse.planner.language.weaker_columns import number_of_rows_before, part_of_column, rows_or_their_number
 
 WORDS_THAT_CHOOSE = (
     shown_or_so, state_of_verb, sum_without_rows,
@@ -68,6 +70,7 @@ WORDS_THAT_CHOOSE = (
     *COUNTS_OF_PARTS,
     *SOFT_CHOICES,
     now_of_others, rows_of_average, figures_of_two_times, said_of_none, flags_of_doers, deeds_shown,
-    values_without, amounts_of_others, rate_as_figure,
+    values_without, amounts_of_others, rate_as_figure, part_of_column, number_of_rows_before,
+    rows_or_their_number, value_of_two,
 )  # fmt: skip
 """The checks, in the order in which they ask."""
