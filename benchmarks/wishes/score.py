@@ -51,6 +51,7 @@ SETS = (
     "twentysixth",
     "twentyseventh",
     "twentyeighth",
+    "thirtieth",
     "held",
 )
 BLIND = "blind"  # scored only when it is asked for, so that nobody sees its failures by accident

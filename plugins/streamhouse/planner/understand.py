@@ -93,6 +93,7 @@ from streamhouse.planner.language.turned_names import with_turned_names
 from streamhouse.planner.language.until_done import with_time_until
 from streamhouse.planner.language.vague_lengths import vague_length
 from streamhouse.planner.language.values_as_things import with_things_of_values
+from streamhouse.planner.language.values_before_columns import with_values_of_columns
 from streamhouse.planner.language.verbs_in_names import with_verbs_in_names
 from streamhouse.planner.language.verbs_of_rows import with_verbs_of_rows
 from streamhouse.planner.language.versus_rest import with_both_sides
@@ -219,6 +220,7 @@ _OTHERWISE_AND_NOTED = (
 _OTHERWISE = (
     with_names_before_numbers,
     with_values_of_whose,
+    with_values_of_columns,
     with_bounds_first,
     with_one_period_last,
     without_articles,

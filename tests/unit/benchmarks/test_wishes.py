@@ -44,6 +44,7 @@ HOSTILE = Wish.model_validate(
         ("twentysixth", 70, {"beekeeping", "taxi"}),
         ("twentyseventh", 80, {"baths", "roastery"}),
         ("twentyeighth", 70, {"examcentre", "studenthousing"}),
+        ("thirtieth", 70, {"transit", "winemerchant"}),
     ],
 )
 def test_a_set_to_develop_on_has_its_schemas_and_a_part_to_refuse(name, count, schemas):

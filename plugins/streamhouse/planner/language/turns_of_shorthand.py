@@ -15,8 +15,8 @@ TURNS_OF_SHORTHAND: tuple[tuple[str, str], ...] = (
     (r"\bwith (\d[\d.]*) ?(?:%|percent) ([a-z]+) or (?:more|higher|above|over)\b(?! than)", r"with \2 of at least \1 %"),
     (r"\bwith (\d[\d.]*) ?(?:%|percent) ([a-z]+) or (?:less|lower|below|under)\b(?! than)", r"with \2 of at most \1 %"),
     # what things have
-    (rf"\bhow many (?:of )?((?:the |our )?[a-z]+s) (?:had|have) (?={_SOME}[a-z]+(?: [a-z]+)?(?:[.!?]*\s*$|,? (?:per|by|in) ))", r"how many \1 with "),
-    (r"\bhow many (?:of )?((?:the |our )?[a-z]+s) have (?=an? (?!lot\b|few\b|total\b|average\b|maximum\b|minimum\b))", r"how many \1 with "),
+    (rf"\bhow many (?:of )?(?:the |our )?([a-z]+s) (?:had|have) (?={_SOME}[a-z]+(?: [a-z]+)?(?:[.!?]*\s*$|,? (?:per|by|in) ))", r"how many \1 with "),
+    (r"\bhow many (?:of )?(?:the |our )?([a-z]+s) have (?=an? (?!lot\b|few\b|total\b|average\b|maximum\b|minimum\b))", r"how many \1 with "),
     # since a day that lies before another one
     (rf"\bsince before {_DATE}", "before "),
 )  # fmt: skip

@@ -28,7 +28,7 @@ def part_of_column(wish: AnsweredWish) -> Question | None:
 def _folded(wish: AnsweredWish) -> set[str]:
     """The columns of the base that are added up, averaged or compared."""
     blocks = [one for one in (wish.block, wish.block.inner) if one is not None]
-    found = [one.of for block in blocks for one in block.measures]
+    found = [one.of for block in blocks for one in block.measures if not one.function.startswith("count")]
     return {of.column for of in found if isinstance(of, ColumnRef) and not of.role}
 
 

@@ -8,12 +8,13 @@ from tests.unit.planner.compact_request import compact
 from tests.unit.planner.wish_catalogs import catalog, table
 
 CLIMBING = catalog(
-    table("ods.walls", ["wall_no"], None, ["wall_no:i", "height_m:f|height#m", "slope_percent:f|slope#percent", "rock:s|material"],
-          values={"rock": {"GRN": ["granite"], "LIM": ["limestone"]}}, measures={"walls": {"sql": "COUNT(*)"}}),
+    table("ods.walls", ["wall_no"], None, ["wall_no:i", "height_m:f|height#m", "slope_percent:f|slope#percent", "rock:s|material", "usage:s"],
+          values={"rock": {"GRN": ["granite"], "LIM": ["limestone"]}, "usage": {"L": ["lead"], "T": ["top rope"]}}, measures={"walls": {"sql": "COUNT(*)"}}),
     table("ods.trainers", ["trainer_no"], "hired_on", ["trainer_no:i", "trainer_name:s|name", "hired_on:d|hired", "weekly_hours:f|hours a week|hours per week", "licence:s"],
           values={"licence": {"A": ["lead"], "B": ["boulder"], "C": ["lead and boulder"]}}, measures={"trainers": {"sql": "COUNT(*)"}}),
     table("ods.shoes", ["shoe_no"], None, ["shoe_no:i", "brand:s", "list_price_eur:f|price#EUR", "pairs_in_stock:i|stock"], synonyms=["pair"], values={"brand": {"Ibex": [], "Lynx": []}},
           measures={"shoes": {"sql": "COUNT(*)"}, "stock_value": {"sql": "SUM(pairs_in_stock * list_price_eur)", "unit": "EUR"}}),
+    table("ods.basket_lines", ["line_no"], None, ["line_no:i", "basket_no:i>ods.baskets.basket_no", "snacks:i"]),
     table("ods.baskets", ["basket_no"], "paid_at", ["basket_no:i", "paid_at:t|paid"], measures={"baskets": {"sql": "COUNT(*)"}}),
     table("ods.sale_lines", ["sale_line_no"], None, ["sale_line_no:i", "basket_no:i>ods.baskets.basket_no", "shoe_no:i>ods.shoes.shoe_no", "pairs:i|number of pairs", "piece_price_eur:f|price of a pair#EUR", "rebate_eur:f|rebate;empty without one#EUR"],
           measures={"sales": {"sql": "SUM(pairs * piece_price_eur - COALESCE(rebate_eur, 0))", "unit": "EUR"}}),
@@ -68,6 +69,7 @@ ASKED = [
     ("courses without wait", "'without wait': is ods.courses.wait_min 0 then, or empty? ('with ods.courses.wait_min = 0',)"),
     ("late courses per trainer", "'late courses': which courses are meant? ods.courses.wait_min is a number ('courses with wait min > 0',)"),
     ("how many pairs of the brand Ibex do we have", "'how many pairs': rows of ods.shoes, or the total of ods.shoes.pairs_in_stock? ('how many shoes', 'total pairs in stock')"),
+    ("average snacks per basket", "'basket': the average over the rows of each basket, or over the totals of all of them?"),
     ("courses with lead trainers", "REFUSED"),
     ("lead and boulder trainers", "'lead and boulder': ods.trainers.licence 'C', or lead or boulder? ('lead or boulder',)"),
 ]  # fmt: skip
