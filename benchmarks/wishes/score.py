@@ -52,6 +52,7 @@ SETS = (
     "twentyseventh",
     "twentyeighth",
     "twentyninth",
+    "thirtieth",
     "held",
 )
 BLIND = "blind"  # scored only when it is asked for, so that nobody sees its failures by accident

@@ -52,6 +52,7 @@ from streamhouse.planner.language.measures_in_units import with_measures_in_unit
 from streamhouse.planner.language.money_of_rows import with_income
 from streamhouse.planner.language.most_done import with_most_of
 from streamhouse.planner.language.most_recently import with_latest_rows
+from streamhouse.planner.language.names_behind_numbers import with_names_before_numbers
 from streamhouse.planner.language.net import lost
 from streamhouse.planner.language.never_done import with_never_done
 from streamhouse.planner.language.no_such_day import no_such_day
@@ -68,6 +69,7 @@ from streamhouse.planner.language.pieces_sold import with_pieces
 from streamhouse.planner.language.place import NotPlacedError, UnclearError
 from streamhouse.planner.language.plain_columns import with_plain_columns
 from streamhouse.planner.language.priced_things import with_prices_of_things
+from streamhouse.planner.language.rates_as_rows import with_rates_as_rows
 from streamhouse.planner.language.rates_of_flags import with_shares_of_flags
 from streamhouse.planner.language.rates_of_pay import with_rates
 from streamhouse.planner.language.reader import MEANINGFUL
@@ -94,6 +96,7 @@ from streamhouse.planner.language.turned_names import with_turned_names
 from streamhouse.planner.language.until_done import with_time_until
 from streamhouse.planner.language.vague_lengths import vague_length
 from streamhouse.planner.language.values_as_things import with_things_of_values
+from streamhouse.planner.language.values_before_columns import with_values_of_columns
 from streamhouse.planner.language.verbs_in_names import with_verbs_in_names
 from streamhouse.planner.language.verbs_of_rows import with_verbs_of_rows
 from streamhouse.planner.language.versus_rest import with_both_sides
@@ -214,11 +217,14 @@ _OTHERWISE_AND_NOTED = (
     with_plain_columns,
     with_agents,
     with_prices_of_things,
+    with_rates_as_rows,
 )
 """Rules that say a part of a wish otherwise, and note in the draft what they assume; each takes what the last gave."""
 
 _OTHERWISE = (
+    with_names_before_numbers,
     with_values_of_whose,
+    with_values_of_columns,
     with_bounds_first,
     with_one_period_last,
     without_articles,

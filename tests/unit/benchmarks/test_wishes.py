@@ -45,6 +45,7 @@ HOSTILE = Wish.model_validate(
         ("twentyseventh", 80, {"baths", "roastery"}),
         ("twentyeighth", 70, {"examcentre", "studenthousing"}),
         ("twentyninth", 70, {"lifts", "pharmacy"}),
+        ("thirtieth", 70, {"transit", "winemerchant"}),
     ],
 )
 def test_a_set_to_develop_on_has_its_schemas_and_a_part_to_refuse(name, count, schemas):

@@ -379,7 +379,8 @@ def _with_more(reader: Reader, clause: Is, start: int) -> Clause:
         reader.at = back
         break
     several = len(values) > 1
-    whole = replace(clause, values=tuple(values), phrase=reader.text(start), both=both and several)
+    begin = start - _said_of_both(reader, start)
+    whole = replace(clause, values=tuple(values), phrase=reader.text(begin), both=both and several)
     whole = replace(whole, said=said and anded and several)
     return Either((whole, *others)) if others else whole
 
@@ -392,7 +393,14 @@ def _is_said(reader: Reader, start: int) -> bool:
         begin = start - 1 - len(last.phrase.split())
         if begin > 0 and reader.text(begin, start - 1) == last.phrase:
             start = begin
+    start -= _said_of_both(reader, start)
     return start > 0 and reader.tokens[start - 1].word in _SAYING
+
+
+def _said_of_both(reader: Reader, start: int) -> bool:
+    """Whether "both" stands behind "are" and before values: "were both cancelled and completed"."""
+    words = [token.word for token in reader.tokens[max(start - 2, 0) : start]]
+    return words[-1:] == ["both"] and words[0] in _SAYING
 
 
 _SAYING = frozenset({"is", "are", "was", "were", "be", "been", "being", "got", "gets", "get"})

@@ -18,6 +18,7 @@ from streamhouse.planner.language.never_of_others import said_of_others
 from streamhouse.planner.language.none_there import (
     check_there_or_shown,
     is_empty_without,
+    is_time_of_some,
     may_be_zero,
     refuse_text_of_none,
 )
@@ -141,7 +142,7 @@ def _no_two_values(bench: Bench, clause: Is, chosen: list[Placed]) -> None:
         raise UnclearError(
             f"'{clause.phrase}': either of them, or both? {chosen[0].name} of one row has one value",
             clause.phrase,
-            (clause.phrase.replace(" and ", " or "),),
+            (clause.phrase.removeprefix("both ").replace(" and ", " or "),),
         )
 
 
@@ -266,12 +267,7 @@ def _present(bench: Bench, clause: Present) -> list[Filter]:
     placed = places.column(noun)
     if not clause.present and len(places.leftover) > left:
         raise NotPlacedError(clause.phrase, "it is not clear what is not there")
-    if above_nothing(clause, placed):
-        raise UnclearError(
-            f"'{clause.phrase}': does it mean that {placed.name} is there, or more than 0?",
-            clause.phrase,
-            (f"with {placed.name} > 0",),
-        )
+    _there_for_sure(clause, placed)
     if placed.column.name in {*placed.reach.table.primary_key, placed.reach.table.event_time}:
         raise NotPlacedError(noun.text, f"every row has {placed.name}")
     _no_part_of_a_key(clause, placed)
@@ -283,7 +279,8 @@ def _present(bench: Bench, clause: Present) -> list[Filter]:
     if clause.never and is_number(placed.column):
         raise NotPlacedError(noun.text, f"{placed.name} of a row does not say that it never was")
     only_empty = not clause.present and is_empty_without(placed.column)
-    if is_quantity(placed.column) and not clause.present and not placed.column.unit and not only_empty:
+    unsaid = not placed.column.unit or is_time_of_some(placed.column)
+    if is_quantity(placed.column) and not clause.present and unsaid and not only_empty:
         raise UnclearError(
             f"'{clause.phrase}': is {placed.name} 0 then, or empty?", clause.phrase, (f"with {placed.name} = 0",)
         )
@@ -302,6 +299,24 @@ def _present(bench: Bench, clause: Present) -> list[Filter]:
 
 
 _ONE = ("at least one", "one or more")
+
+
+def _there_for_sure(clause: Present, placed: Placed) -> None:
+    """Do nothing where a number that is there is meant, whatever it is.
+
+    Raises:
+        NotPlacedError: it is the key of another table.
+        UnclearError: a number above 0 may be meant.
+    """
+    if not above_nothing(clause, placed):
+        return
+    if placed.column.references is not None:
+        raise NotPlacedError(clause.phrase, f"{placed.name} only says which one it is")
+    raise UnclearError(
+        f"'{clause.phrase}': does it mean that {placed.name} is there, or more than 0?",
+        clause.phrase,
+        (f"with {placed.name} > 0",),
+    )
 
 
 def _denial_of_base(bench: Bench, clause: Present, placed: Placed) -> None:

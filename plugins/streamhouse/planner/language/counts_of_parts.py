@@ -4,6 +4,7 @@ import re
 
 from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.bench import unit_of_column
+from streamhouse.planner.language.draft import Clause, Compared
 from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.named_sums import factors, is_count
 from streamhouse.planner.language.words import COUNTING
@@ -62,6 +63,8 @@ def never_of_values(wish: AnsweredWish) -> Question | None:
 def price_or_amount(wish: AnsweredWish) -> Question | None:
     """As in "sales over 10 euros", where a row has the price of one piece, and a measure multiplies it."""
     base = wish.base
+    if _is_thing(wish):
+        return None
     named = {sense.column for one in wish.mentions for sense in one.of_kind("column") if sense.table == base.name}
     for one in wish.block.filters if wish.block.inner is None else ():
         left = one.left if isinstance(one, Condition) and one.operator in {">", ">=", "<", "<="} else None
@@ -70,11 +73,27 @@ def price_or_amount(wish: AnsweredWish) -> Question | None:
         unit = unit_of_column(base.column(left.column))
         if unit is not None and unit.measures == "money":
             clause = next((c for c in wish.draft.filters if getattr(c, "operator", "") in {">", ">=", "<", "<="}), None)
-            phrase = getattr(clause, "phrase", "")
+            phrase = _bound_alone(clause)
             price = left.column.replace("_", " ")
             text = f"'{phrase}': {base.name}.{left.column} of one piece, or the amount of the row?"
             return Question(text=text, phrase=phrase, choices=(f"with a {price} {phrase}",))
     return None
+
+
+def _is_thing(wish: AnsweredWish) -> bool:
+    """Whether rows of the base are things that other tables point to, and no parts of deeds: each has one price."""
+    keys, tables = wish.lexicon.keys, wish.lexicon.catalog.tables
+    pointed = any(key.to == wish.base.name for found in keys.values() for key in found)
+    timed = [wish.base, *(tables[key.to] for key in keys.get(wish.base.name, ()))]
+    return pointed and all(table.event_time is None for table in timed)
+
+
+def _bound_alone(clause: Clause | None) -> str:
+    """A comparison in the words of the wish, without what it is about: "under 12 euros" of "wines under 12 euros"."""
+    if not isinstance(clause, Compared):
+        return ""
+    about = clause.subject.text if clause.subject is not None else ""
+    return clause.phrase.removeprefix(about).strip() or clause.phrase
 
 
 COUNTS_OF_PARTS = (part_and_whole, never_of_values, price_or_amount)

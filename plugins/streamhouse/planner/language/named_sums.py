@@ -7,7 +7,7 @@ from streamhouse.planner.catalog import CatalogTable
 from streamhouse.planner.language.units import unit_of
 from streamhouse.planner.request import Measure
 
-_PRODUCT = re.compile(r"\bsum\(\s*(\w+)\s*\*\s*(\w+)\s*\)", re.IGNORECASE)
+_PRODUCT = re.compile(r"\bsum\(\s*(\w+)\s*\*\s*(\w+)\s*(?=[)+/-])", re.IGNORECASE)
 
 
 def is_sum(measure: MeasureMeaning) -> bool:

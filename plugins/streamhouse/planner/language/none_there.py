@@ -27,6 +27,12 @@ def may_be_zero(column: CatalogColumn) -> bool:
     return unit is not None and (unit.measures in _AMOUNTS or (unit.measures == "time" and not may_be_empty(column)))
 
 
+def is_time_of_some(column: CatalogColumn) -> bool:
+    """Whether only some rows have a length of time, so that "without delay" may be 0, or empty."""
+    unit = unit_of_column(column)
+    return unit is not None and unit.measures == "time" and may_be_empty(column)
+
+
 def refuse_text_of_none(clause: Present, placed: Placed) -> None:
     """Do nothing where only an empty column says that there is none.
 

@@ -12,6 +12,7 @@ from streamhouse.planner.language.turns_of_order import TURNS_OF_ORDER
 from streamhouse.planner.language.turns_of_patterns import TURNS_OF_PATTERNS
 from streamhouse.planner.language.turns_of_requests import TURNS_OF_REQUESTS
 from streamhouse.planner.language.turns_of_shares import TURNS_OF_SHARES
+from streamhouse.planner.language.turns_of_shorthand import TURNS_OF_SHORTHAND
 from streamhouse.planner.language.turns_of_speech import TURNS_OF_SPEECH
 from streamhouse.planner.language.turns_of_typing import TURNS_OF_TYPING
 
@@ -175,6 +176,7 @@ _ALL_TURNS = tuple(
     for pattern, said in (
         *TURNS_OF_TYPING,
         *TURNS_OF_ORDER,
+        *TURNS_OF_SHORTHAND,
         *TURNS_OF_COUNTING,
         _PERIOD_BY_PERIOD,
         *TURNS_OF_EVERYDAY,

@@ -2,12 +2,15 @@
 
 from dataclasses import replace
 
-from streamhouse.planner.language.bench import Bench
+from streamhouse.planner.catalog import CatalogColumn
+from streamhouse.planner.language.bench import Bench, unit_of_column
 from streamhouse.planner.language.draft import Draft, Figure, Noun
 from streamhouse.planner.language.named_measures import adds_up, folds_as, named_measure
 from streamhouse.planner.language.place import NotPlacedError, UnclearError
 from streamhouse.planner.language.reader import DETERMINERS, Reader
 from streamhouse.planner.language.scope import is_quantity
+from streamhouse.planner.language.tokens import singular
+from streamhouse.planner.language.units import unit_of
 
 _AS_PART = (
     "as a percentage of", "as percentage of", "as a percent of", "as percent of", "in percent of", "in % of",
@@ -70,7 +73,7 @@ def divided_by_group(bench: Bench, draft: Draft) -> Draft:
     if figure.function not in {"", "sum", "amount"}:
         return draft
     _refuse_joined(draft, per[0], figure)
-    to = Figure("", replace(per[0], per=False), phrase=per[0].text)
+    to = Figure("sum" if _is_one_of_many(bench, per[0]) else "", replace(per[0], per=False), phrase=per[0].text)
     whole = replace(figure, window="ratio", to=to, near=(), phrase=f"{figure.phrase} per {per[0].text}")
     return replace(
         draft,
@@ -100,7 +103,37 @@ def _divides(bench: Bench, group: Noun) -> bool:
     found = bench.places.columns(group, want="number")
     if not found or found[0].of.role or group.head.of_kind("table", "value"):
         return False
-    return is_quantity(found[0].column) and bool(found[0].column.unit) and adds_up(found[0].column)
+    column = found[0].column
+    return is_quantity(column) and ((bool(column.unit) and adds_up(column)) or _counts_people(bench, group, column))
+
+
+def _counts_people(bench: Bench, group: Noun, column: CatalogColumn) -> bool:
+    """Whether one of what a column has the number of stands behind money: the guest of "cost per guest"."""
+    nouns = [noun for noun in bench.draft.nouns if not noun.predicate]
+    nouns += [one.noun for one in bench.draft.figures if isinstance(one.noun, Noun)]
+    return _is_one_of(group, column) and len(nouns) == 1 and _is_money(bench, nouns[0])
+
+
+def _is_one_of(noun: Noun, column: CatalogColumn) -> bool:
+    """Whether a noun is one of what a column counts: "guest" of `guests`."""
+    one = singular(column.name)
+    return not column.unit and is_quantity(column) and one == " ".join(noun.head.words) != column.name
+
+
+def _is_one_of_many(bench: Bench, noun: Noun) -> bool:
+    found = bench.places.columns(noun, want="number")
+    return bool(found) and not found[0].of.role and _is_one_of(noun, found[0].column)
+
+
+def _is_money(bench: Bench, noun: Noun) -> bool:
+    sense = named_measure(bench, noun)
+    if sense is not None:
+        written = bench.base.measures[sense.measure].unit
+        unit = unit_of(written) if written else None
+    else:
+        found = bench.places.columns(noun, want="number")
+        unit = unit_of_column(found[0].column) if found else None
+    return unit is not None and unit.measures == "money"
 
 
 def _adds(bench: Bench, noun: Noun) -> bool:
@@ -118,5 +151,7 @@ def check_quotient(bench: Bench, figure: Figure) -> None:
         NotPlacedError: one is not.
     """
     for one in (figure, figure.to):
-        if one is None or not isinstance(one.noun, Noun) or not _adds(bench, one.noun):
+        noun = one.noun if one is not None else None
+        below = one is figure.to and isinstance(noun, Noun) and _is_one_of_many(bench, noun)
+        if not isinstance(noun, Noun) or not (below or _adds(bench, noun)):
             raise NotPlacedError(figure.phrase, "it is no quotient of two sums")

@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 
 from streamhouse.planner.language.asking import read_figure, read_function
+from streamhouse.planner.language.bench import unit_of_column
 from streamhouse.planner.language.draft import Best, Figure, Group, Noun, Time
 from streamhouse.planner.language.grouping import read_grain, read_groups
 from streamhouse.planner.language.levels import NAME_OR_DEED, NEARLY_NAME, WHOLE_NAME
@@ -52,7 +53,7 @@ def read_best(reader: Reader) -> Best | None:
     if target is None and count is not None and reader.head is not None:
         target = reader.head
         reader.draft.nouns = [noun for noun in reader.draft.nouns if noun != target]
-    value = isinstance(target, Noun) and count is None and _is_number(target, word)
+    value = isinstance(target, Noun) and count is None and _is_number(reader, target, word)
     if target is None or (value and hint != "rows"):
         reader.at = start
         return None
@@ -83,8 +84,10 @@ def _counted_choices(said: str, word: str) -> list[str]:
     return [f"{said[:at]}{n} {said[at:]}" for n in (5, 10)]
 
 
-def _is_number(noun: Noun, word: str) -> bool:
+def _is_number(reader: Reader, noun: Noun, word: str) -> bool:
     """Whether a superlative is about a number, as in "highest price", and not about things, as in "longest ride"."""
+    if _is_length(reader, noun, word):
+        return True
     if word in {"busiest", "quietest", "best", "worst", "newest", "oldest", "youngest"}:
         return False
     sense = noun.head.senses[0]
@@ -94,6 +97,16 @@ def _is_number(noun: Noun, word: str) -> bool:
         return True
     tables = noun.head.of_kind("table")
     return sense.kind in {"measure", "column"} and not (tables and tables[0].quality >= NEARLY_NAME)
+
+
+def _is_length(reader: Reader, noun: Noun, word: str) -> bool:
+    """Whether a column is called so that has a length of time: "longest delay", though a topic is called so, too."""
+    if word not in {"longest", "shortest"} or noun.around or noun.head.of_kind("table"):
+        return False
+    tables = reader.lexicon.catalog.tables
+    columns = [tables[s.table].column(s.column) for s in noun.head.of_kind("column") if s.quality >= WHOLE_NAME]
+    units = [unit_of_column(column) for column in columns]
+    return bool(units) and all(unit is not None and unit.measures == "time" for unit in units)
 
 
 def _count(reader: Reader) -> int | None:

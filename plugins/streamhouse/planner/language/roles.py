@@ -150,6 +150,8 @@ def _superlative(words: list[str], at: int) -> bool:
         return False
     if following in {"first", "to"} or before == "to":
         return False  # an order of rows
+    if word == "min" and before[:1].isdigit():
+        return False  # minutes: "5 min late"
     return not (word in {"minimum", "maximum"} and before in {"a", "the"} and following == "of")
 
 

@@ -1,11 +1,13 @@
 """Rows of another table than the thing that a wish names: parts of an order for orders, tests for what was tested."""
 
+from streamhouse.planner.catalog import CatalogTable
 from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.empty_columns import may_be_empty
 from streamhouse.planner.language.levels import SAME_FORM, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Mention
 from streamhouse.planner.language.people import names_people
 from streamhouse.planner.language.scope import TIMES, is_number, spoken
+from streamhouse.planner.language.tokens import singular
 from streamhouse.planner.language.words import is_past_form
 from streamhouse.planner.request import ColumnRef, Question
 
@@ -33,16 +35,26 @@ def average_of_parts(wish: AnsweredWish) -> Question | None:
     """As in "average bottles per order", where a row is a line of an order: of its lines, or of the orders' totals?"""
     block, base = wish.block, wish.base
     keys = {one.of.column for one in block.dimensions if isinstance(one.of, ColumnRef) and not one.of.role}
-    if block.inner is not None or len(block.dimensions) != 1 or not keys or not keys < set(base.primary_key):
+    if block.inner is not None or len(block.dimensions) != 1 or not keys:
         return None
     key = min(keys)
-    if base.column(key).references is not None or key == base.event_time:
+    part = keys < set(base.primary_key) and base.column(key).references is None and key != base.event_time
+    if not part and not _are_lines(base, key):
         return None
     if not any(one.function == "avg" and one.named is None for one in block.measures):
         return None
     said = next((one.text for one in wish.mentions for s in one.of_kind("column") if s.column == key), spoken(key))
     text = f"'{said}': the average over the rows of each {said}, or over the totals of all of them?"
     return Question(text=text, phrase=said)
+
+
+def _are_lines(base: CatalogTable, key: str) -> bool:
+    """Whether a table is called after the one that a column points to, and has no time of its own: `order_lines`."""
+    target = base.column(key).references if any(one.name == key for one in base.columns) else None
+    if target is None or base.event_time is not None:
+        return False
+    whole, part = (name.rsplit(".", 1)[-1] for name in (target[0], base.name))
+    return part.startswith(f"{singular(whole)}_")
 
 
 def thing_and_deed(wish: AnsweredWish) -> Question | None:

@@ -62,7 +62,8 @@ def _around(tokens: tuple[Token, ...], at: int) -> tuple[int, int]:
 
 def _column(token: Token, tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> str:
     """The full name of the only column that a word says to be empty; empty: there is none, or there are several."""
-    if token.kind != "word" or len(token.word) < _SHORTEST or token.word in FILLERS or token.word in STATES:
+    shortest = _SHORTEST - _in_the(tokens, at)
+    if token.kind != "word" or len(token.word) < shortest or token.word in FILLERS or token.word in STATES:
         return ""
     if stem(token.word) in LIGHT_STEMS or (lexicon.mention(tokens, at) is not None and not _still(tokens, at)):
         return ""
@@ -75,6 +76,12 @@ def _column(token: Token, tokens: tuple[Token, ...], at: int, lexicon: Lexicon) 
     named = {table for table, _ in found} & tables_named(filter(None, mentions), WHOLE_NAME)
     found = [place for place in found if place[0] in named] if len(found) > 1 else found
     return ".".join(found[0]) if len(found) == 1 else ""
+
+
+def _in_the(tokens: tuple[Token, ...], at: int) -> bool:
+    """Whether a word stands behind a place and an article, so that a short one is a noun: "on the way"."""
+    words = [token.word for token in tokens[max(at - 2, 0) : at]]
+    return words[:1] in (["in"], ["at"], ["on"]) and words[1:] == ["the"]
 
 
 def _still(tokens: tuple[Token, ...], at: int) -> bool:

@@ -31,6 +31,7 @@ from streamhouse.planner.language.other_times import (
     time_when_done,
     value_or_time,
 )
+from streamhouse.planner.language.rates_as_rows import rate_as_figure
 from streamhouse.planner.language.rates_of_rows import rates_of_rows
 from streamhouse.planner.language.rows_of_average import rows_of_average
 from streamhouse.planner.language.rows_of_which import (
@@ -55,9 +56,11 @@ from streamhouse.planner.language.unsaid_folds import (
     things_or_deeds,
     things_without_rows,
 )
+from streamhouse.planner.language.values_of_two import value_of_two
 from streamhouse.planner.language.values_without import values_without
 from streamhouse.planner.language.verbs_shown import verbs_shown
 from streamhouse.planner.language.weak_rows import weakly_named_rows
+from streamhouse.planner.language.weaker_columns import number_of_rows_before, part_of_column, rows_or_their_number
 
 WORDS_THAT_CHOOSE = (
     shown_or_so, state_of_verb, sum_without_rows,
@@ -74,5 +77,6 @@ WORDS_THAT_CHOOSE = (
     now_of_others, rows_of_average, figures_of_two_times, said_of_none, flags_of_doers, deeds_shown,
     values_without, amounts_of_others,
     bounds_of_counted, begins_of_times, verbs_shown, denied_deeds, rates_of_rows,
+    rate_as_figure, part_of_column, number_of_rows_before, rows_or_their_number, value_of_two,
 )  # fmt: skip
 """The checks, in the order in which they ask."""
