@@ -397,7 +397,7 @@ def _ends(folder: Path, segments: list[Path]) -> dict[str, int]:
     if segments:
         return ends_in(segments[-1].read_bytes().split(b"\n"))
     base = files_of(folder).base
-    return header_of(base).ends if base is not None else {}
+    return header_of(base)[0].ends if base is not None else {}
 
 
 def _append(segment: Path, lines: list[bytes]) -> None:

@@ -11,6 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from streamhouse.errors import RowsLostError, SourceError
 from streamhouse.ingest import topic_journal
 from streamhouse.ingest.bad_rows import Letter
+from streamhouse.ingest.checked_lines import without_checksum
 from streamhouse.ingest.debezium import removals_in
 from streamhouse.ingest.journal_base import files_of, remove_replaced
 from streamhouse.ingest.kinds import open_source
@@ -424,6 +425,45 @@ def test_a_damaged_base_is_an_error(three, topic, tmp_path):
         base.write_bytes(damaged)
         with pytest.raises(SourceError, match="the base of the journal is damaged"):
             opened(tmp_path, topic).available()
+
+
+@pytest.fixture
+def kept_deletes(topic, tmp_path):
+    """A base with a dead letter, a delete behind it and rows; the source; and its end."""
+    source = opened(tmp_path, topic, on_bad_rows=DEAD)
+    bad = {"op": "c", "after": {"id": "x", "name": "late"}}
+    sent(source, bad, {"op": "c", "after": {"id": 1, "name": "a"}}, {"op": "d", "before": {"id": 2}}, *HEARTBEATS)
+    source.bad_rows({}, source.available())
+    assert shortened([opened(tmp_path, topic, on_bad_rows=DEAD)])
+    return files_of(source.journal.group()[0]).base, source.available()
+
+
+def test_no_flipped_bit_of_a_base_changes_a_row_or_a_dead_letter(kept_deletes, topic, tmp_path):
+    base, end = kept_deletes
+    whole = base.read_bytes()
+    for at in range(0, len(whole), 7):
+        base.write_bytes(whole[:at] + bytes([whole[at] ^ 1 << at % 8]) + whole[at + 1 :])
+        source = opened(tmp_path, topic, on_bad_rows=DEAD)
+        with pytest.raises(SourceError, match="the base of the journal is damaged"):
+            source.available(), source.state(end)
+        with pytest.raises(SourceError, match="the base of the journal is damaged"):
+            opened(tmp_path, topic, on_bad_rows=DEAD).bad_rows({}, end)
+    base.write_bytes(whole.replace(b'"name":"a"', b'"name":"b"').replace(b'"name": "a"', b'"name": "b"'))
+    with pytest.raises(SourceError, match=r"is damaged: line 3: its checksum is that of another line"):
+        opened(tmp_path, topic, on_bad_rows=DEAD).state(end)
+
+
+def test_a_base_of_an_earlier_version_is_read(kept_deletes, topic, tmp_path):
+    base, end = kept_deletes
+    source = opened(tmp_path, topic, on_bad_rows=DEAD)
+    before = rows(source, end), source.bad_rows({}, end)
+    base.write_bytes(b"".join(one[: -len(b" 01234567")] + b"\n" for one in base.read_bytes().splitlines()))
+    source = opened(tmp_path, topic, on_bad_rows=DEAD)
+    assert (rows(source, end), source.bad_rows({}, end)) == before
+    sent(source, *[{"op": "u", "after": {"id": 1, "name": "c" * 200}}] * 9)
+    assert shortened([opened(tmp_path, topic, on_bad_rows=DEAD)])
+    base = files_of(source.journal.group()[0]).base
+    assert all(without_checksum(one) for one in base.read_bytes().splitlines())
 
 
 def test_a_write_that_left_no_whole_line_behind_a_base_goes_on_where_the_topic_was_read(three, topic, tmp_path):
