@@ -1,6 +1,7 @@
 """A topic's journal that is shortened says the same to each reader as one that is not, whatever dies meanwhile."""
 
 import json
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -464,6 +465,76 @@ def test_a_base_of_an_earlier_version_is_read(kept_deletes, topic, tmp_path):
     assert shortened([opened(tmp_path, topic, on_bad_rows=DEAD)])
     base = files_of(source.journal.group()[0]).base
     assert all(without_checksum(one) for one in base.read_bytes().splitlines())
+
+
+def deletes(source):
+    """The ids of rows of which a base has a delete."""
+    found = [json.loads(one) for one in source.journal.base().lines.read(0, source.journal.base().rows) if one]
+    return [one["before"]["id"] for one in found if one.get("op") == "d"]
+
+
+def removed(*ids):
+    return [one for id_ in ids for one in ({"op": "c", "after": {"id": id_}}, {"op": "d", "before": {"id": id_}})]
+
+
+def test_a_source_without_a_dead_letter_has_no_deletes_in_its_base(topic, tmp_path):
+    source = opened(tmp_path, topic, on_bad_rows=DEAD)
+    sent(source, *removed(1, 2, 3), {"op": "c", "after": {"id": 4}}, *HEARTBEATS)
+    assert source.bad_rows({}, source.available()) == []
+    assert shortened([opened(tmp_path, topic, on_bad_rows=DEAD)])
+    source = opened(tmp_path, topic, on_bad_rows=DEAD)
+    assert (deletes(source), rows(source, source.available())) == ([], [(4, None)])
+
+
+def test_deletes_stay_behind_the_first_dead_letter_alone(topic, tmp_path):
+    def fresh(**more):
+        return opened(tmp_path, topic, on_bad_rows=DEAD, **more)
+
+    sent(fresh(), *removed(1, 2), {"op": "c", "after": {"id": 3, "name": 7}}, *removed(4, 3), *HEARTBEATS)
+    end = fresh().available()
+    [bad] = fresh().bad_rows({}, end)
+    for _ in range(2):  # also through a second base
+        assert shortened([fresh()])
+        assert deletes(fresh()) == [4, 3]
+        assert fresh().bad_rows({}, fresh().available()) == [bad]
+        sent(fresh(), *[{"op": "u", "after": {"id": 9, "name": "x" * 200}}] * 9)
+    Replays(tmp_path, "ods.t__dead_letters").add([replace(bad.letter, raw=bad.letter.raw.replace(b"7", b'"late"'))])
+    assert [row[0] for row in rows(fresh(), fresh().available())] == [9], "a later delete counts"
+
+
+def test_a_dead_letter_that_new_columns_can_read_undoes_no_later_delete(topic, tmp_path):
+    """Its message is no bad row of the columns with which the base is made."""
+
+    def fresh(type_):
+        return opened(tmp_path, topic, on_bad_rows=DEAD, columns={"id": "bigint", "name": type_})
+
+    sent(fresh("int"), {"op": "c", "after": {"id": 1, "name": "seven"}}, {"op": "d", "before": {"id": 1}}, *HEARTBEATS)
+    [bad] = fresh("int").bad_rows({}, fresh("int").available())
+    assert shortened([fresh("string")])
+    assert deletes(fresh("string")) == [1]
+    Replays(tmp_path, "ods.t__dead_letters").add([bad.letter])
+    assert rows(fresh("string"), fresh("string").available()) == []
+
+
+@pytest.mark.parametrize("how", ["earlier version", "made again", "removed", "read again"])
+def test_deletes_stay_where_dead_letters_may_come_before_all_lines(topic, tmp_path, how):
+    def fresh():
+        return opened(tmp_path, topic, on_bad_rows=DEAD)
+
+    if how in ("made again", "removed"):
+        sent(fresh(), {"op": "c", "after": {"id": 1, "name": 7}})
+        fresh().bad_rows({}, fresh().available())
+    if how == "removed":
+        shutil.rmtree(fresh().journal.group()[0])
+    if how == "made again":
+        topic.id, topic.there, topic.begin, topic.end = "second", {"0": []}, {"0": 0}, {"0": 0}
+    sent(fresh(), *removed(1), *HEARTBEATS)
+    if how == "earlier version":
+        (fresh().journal.group()[0] / "letters").rmdir()
+    if how == "read again":
+        Replays(tmp_path, "ods.t__dead_letters").add([Letter("1/00000001.jsonl:1", b"{}")])
+    assert shortened([fresh()])
+    assert deletes(fresh()) == [1]
 
 
 def test_a_write_that_left_no_whole_line_behind_a_base_goes_on_where_the_topic_was_read(three, topic, tmp_path):
