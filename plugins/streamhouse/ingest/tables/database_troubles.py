@@ -184,10 +184,11 @@ def code_of(error: BaseException) -> str | int | None:
         >>> code_of(ValueError(1045, "a text"))
         1045
     """
-    if sqlstate := getattr(error, "sqlstate", None):
-        return str(sqlstate)
-    code = next(iter(error.args), None)
-    return code if isinstance(code, int) else None
+    number = next(iter(error.args), None)
+    if isinstance(number, int):
+        return number  # PyMySQL has a SQLSTATE as well, and it says less
+    sqlstate = getattr(error, "sqlstate", None)
+    return None if sqlstate is None else str(sqlstate)
 
 
 def trouble_of(said: str, code: str | int | None = None) -> DatabaseTrouble | None:

@@ -153,7 +153,9 @@ def test_a_postgres_server_that_speaks_another_language(tmp_path, code, text, wh
 
 def test_a_mariadb_server_that_speaks_another_language(tmp_path, monkeypatch):
     def refuse(*_, **__):
-        raise pymysql.OperationalError(1045, "Benutzer 'me'@'h' hat keine Zugriffsberechtigung")
+        error = pymysql.OperationalError(1045, "Benutzer 'me'@'h' hat keine Zugriffsberechtigung")
+        error.sqlstate = "28000"  # as it comes from a server
+        raise error
 
     for module in (binlog, binlog_rows):
         monkeypatch.setattr(module, "binlog_session", refuse)
