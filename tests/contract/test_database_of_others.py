@@ -1,8 +1,11 @@
 """Tables of a real PostgreSQL and of a real MariaDB as sources: copies of them are compared."""
 
 import os
+import subprocess
 from datetime import datetime
 from decimal import Decimal
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import psycopg
 import pymysql
@@ -164,6 +167,27 @@ def test_changes_of_a_table_of_mariadb(mariadb_url, tmp_path, monkeypatch):
     world.configure(port=take_ports(1)[0])
     with pytest.raises(StoreUnavailableError, match="no server answers at this port"):
         world.opened("store.orders")
+
+
+def test_servers_that_speak_german(tmp_path, monkeypatch):
+    """Texts of refusals are in the server's language; the code names the cause."""
+    with TemporaryDirectory() as folder:  # where the user of the server may go
+        Path(folder).chmod(0o755)
+        subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", f"{folder}/de_DE.UTF-8"], check=False)
+        monkeypatch.setenv("LOCPATH", folder)
+        with postgres("lc_messages=de_DE.UTF-8") as url:
+            world = Postgres(url, tmp_path, monkeypatch)
+            world.configure(database="nowhere")
+            with pytest.raises(SourceError, match=r"the server has no such database: .*existiert nicht"):
+                world.opened("public.orders")
+            world.configure(user="nobody_there")
+            with pytest.raises(SourceError, match=r"the server does not let this user in: .*existiert nicht"):
+                world.opened("public.orders")
+    with mariadb("lc-messages=de_DE") as url:
+        world = MariaDb(url, tmp_path, monkeypatch)
+        monkeypatch.setenv("SHOP_PASSWORD", "canary-another")
+        with pytest.raises(SourceError, match="the server refuses the user or the password: Benutzer 'reader'"):
+            world.opened("store.orders")
 
 
 def test_every_type_of_postgres(postgres_url, tmp_path, monkeypatch):

@@ -16,7 +16,7 @@ from streamhouse.capture.journal import cut_torn_file
 from streamhouse.capture.wanted import WantedTable
 from streamhouse.errors import CaptureFailedError, SlotLostError
 from streamhouse.ingest.journal import Group
-from streamhouse.ingest.tables.database_troubles import explained
+from streamhouse.ingest.tables.database_troubles import code_of, explained
 from streamhouse.ingest.tables.sessions import AWAY, TIMEOUT_S, binlog_session, require_pymysql
 from streamhouse.install.jars import MARIADB_CAPTURE_JARS, MYSQL_CAPTURE_JARS, Jar
 from streamhouse.model.connection import Connection
@@ -150,8 +150,8 @@ class CapturedBinlog:
             code, said = (*error.args, "", "")[:2]
             text = self.masked(str(said or code))
             if isinstance(error, pymysql.OperationalError | pymysql.InterfaceError) and (code in AWAY or not code):
-                raise DatabaseAway(text) from None
-            raise self._failed(*explained(text, "see what the user of the connection may do")) from None
+                raise DatabaseAway(text, code_of(error)) from None
+            raise self._failed(*explained(text, "see what the user of the connection may do", code_of(error))) from None
 
     def check(self, tables: Sequence[WantedTable]) -> None:
         """See `CapturedDatabase`."""

@@ -24,10 +24,11 @@ class DatabaseAway(Exception):  # noqa: N818  it is no error of ours: the caller
 
     Args:
         said: What the driver says, in one line and without the password.
+        code: Of the error (`code_of`).
     """
 
-    def __init__(self, said: str) -> None:
-        self.trouble = trouble_of(said) or NO_ANSWER
+    def __init__(self, said: str, code: str | int | None = None) -> None:
+        self.trouble = trouble_of(said, code) or NO_ANSWER
         super().__init__(f"{self.trouble.what}: {said}")
 
 

@@ -10,11 +10,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from pydantic_core import from_json
-
 from streamhouse.ingest.debezium_schema import is_ddl, truncation_id
 from streamhouse.ingest.journal import TableBase, TableJournal, TableLines
-from streamhouse.ingest.long_values import LongValues, key_text
+from streamhouse.ingest.long_values import LongValues, event_in, key_in
 
 _LINES_AT_ONCE = 5_000
 _WRITES = ("c", "u", "r")
@@ -78,6 +76,7 @@ class FoldedTables:
 
         Raises:
             Ending: the process is to end.
+            SourceError: an event was damaged.
         """
         fold = _TableFold(self._database, number, is_removed)
         for name, lines, end in parts:
@@ -117,7 +116,7 @@ class _TableFold:
         self._gone: list[tuple[str, int, bytes]] = []  # the row that the last event removed, and that event
 
     def take(self, part: str, at: int, line: bytes) -> None:
-        parsed = from_json(line)
+        parsed = event_in(line, part, at)
         event = parsed["value"]
         if is_ddl(event):
             return  # it makes no row
@@ -132,12 +131,12 @@ class _TableFold:
                 self._put(None, *one)
             self._put(None, part, at, line)
         elif event["op"] == "d":
-            key = key_text(line)
+            key = key_in(line, part, at)
             row = self._database.execute(_ONE, (self._number, key)).fetchone()
             self._database.execute(_DROP, (self._number, key))
             self._gone = [row, (part, at, line)] if row is not None else []
         else:
-            self._put(key_text(line), part, at, line)
+            self._put(key_in(line, part, at), part, at, line)
 
     def end(self) -> None:
         """If the next event is the other half of a changed key, it may need long values of the row that is gone."""

@@ -254,7 +254,7 @@ def java(jars: Sequence[Path], folder: Path, log: Path, masked: Callable[[str], 
         port, token, process = launch_gateway(
             jarpath=str(next(jar for jar in jars if jar.name.startswith("py4j"))),
             classpath=":".join(map(str, jars)),
-            javaopts=[*options, "-Duser.timezone=UTC"],
+            javaopts=[*options, "-Duser.timezone=UTC", "-Duser.language=en", "-Duser.country=US"],  # of messages
             java_path=str(find_java().executable),
             die_on_exit=True,  # Java reads what this process never writes, until its end
             enable_auth=True,

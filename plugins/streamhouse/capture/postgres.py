@@ -15,6 +15,7 @@ from streamhouse.capture.postgres_commits import Commits
 from streamhouse.capture.wanted import WantedTable
 from streamhouse.errors import CaptureFailedError, SlotLostError, did_you_mean
 from streamhouse.ingest.journal import Group, segments
+from streamhouse.ingest.tables.database_troubles import code_of
 from streamhouse.ingest.tables.postgres_types import declarable, fits
 from streamhouse.ingest.tables.sessions import TIMEOUT_S, postgres_session, require_psycopg
 from streamhouse.install.jars import POSTGRES_CAPTURE_JARS, Jar
@@ -80,7 +81,9 @@ class CapturedPostgres:
             with postgres_session(self._at, self._password, autocommit=True) as session:
                 yield session
         except psycopg.OperationalError as error:
-            raise DatabaseAway(self.masked(first_line(error))) from None  # what is behind it may have the password
+            raise DatabaseAway(
+                self.masked(first_line(error)), code_of(error)
+            ) from None  # what is behind it may have the password
         except psycopg.Error as error:
             raise self._failed(first_line(error), "see what the user of the connection may do") from None
 

@@ -97,6 +97,7 @@ class Shortening:
 
         Raises:
             Ending: the process is to end; nothing was replaced.
+            SourceError: an event of the journal was damaged; nothing was replaced.
         """
         names = [f"{self._folder.name}/{file.name}" for file in segments]
         with closing(FoldedTables(self._folder / _FOLDING, self._is_over)) as folded:

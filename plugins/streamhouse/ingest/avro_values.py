@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from streamhouse.ingest.avro_schema import TIMES_OF_DAY, AvroType
 from streamhouse.ingest.unreadable import UnreadableError
 from streamhouse.stores.arrow import spark_type
+from streamhouse.stores.decimals import exact_decimal
 
 _UNITS = {"millis": "ms", "micros": "us", "nanos": "ns"}
 _LONG_DIGITS = 19
@@ -175,4 +176,5 @@ def _decimals(values: pa.Array, scale: int, target: pa.DataType) -> pa.Array:
         unscaled = pa.array(whole, pa.int64()).cast(pa.decimal128(_DIGITS_MAX, 0))
         return pa.Array.from_buffers(pa.decimal128(_DIGITS_MAX, scale), len(unscaled), unscaled.buffers()).cast(target)
     # Arithmetic of decimals would round to 28 digits; a text does not.
-    return pa.array([None if one is None else Decimal(f"{one}e{-scale}") for one in whole], target)
+    numbers = (one if one is None else Decimal(f"{one}e{-scale}") for one in whole)
+    return pa.array([one if one is None else exact_decimal(one, target) for one in numbers], target)

@@ -21,6 +21,7 @@ from streamhouse.ingest.topic_base import BaseLines, TopicBase, TopicView, view_
 from streamhouse.ingest.topic_events import TopicEvents
 from streamhouse.ingest.topic_fold import NeededLines
 from streamhouse.ingest.topic_journal import TopicJournal, TopicLines
+from streamhouse.ingest.topic_letters import Line
 from streamhouse.ingest.topic_start import TopicStart
 from streamhouse.ingest.truncations import Truncations
 from streamhouse.model.table import Column
@@ -92,9 +93,17 @@ class CdcTopic(Based[TopicBase]):
         """Whether messages that cannot be read may be read again later."""
         return self._tolerant
 
-    def needed(self, is_removed: Callable[[str], bool], *, with_deletes: bool) -> NeededLines:
+    def needed(self, is_removed: Callable[[str], bool], *, deletes_from: int | None) -> NeededLines:
         """Finds the lines that make its rows, among those of `journal.events`; see there."""
-        return NeededLines(self._wanted, is_removed, with_deletes=with_deletes)
+        return NeededLines(self._wanted, is_removed, deletes_from=deletes_from)
+
+    def first_letter(self) -> Line | None:
+        """The first line of the journal that was a dead letter, or may have been; None: none was.
+
+        Raises:
+            RowsLostError: a request to read dead letters again is gone.
+        """
+        return self._journal.first_letter(self._replays.last() if self._replays is not None else ())
 
     def truncation(self, id_: str) -> str:
         """What it does when all rows are removed: `removed`, `kept` or `asked`."""
@@ -113,7 +122,9 @@ class CdcTopic(Based[TopicBase]):
     def bad_rows(self, start: Position, end: Position) -> list[BadRow]:
         """See `LetterSource`. The context says where the message was."""
         found = super().bad_rows
-        return self._of_one_moment(lambda _: [self._with_place(bad) for bad in found(start, end)])
+        bad = self._of_one_moment(lambda _: [self._with_place(one) for one in found(start, end)])
+        self._journal.note_letters(one.letter.position for one in bad)
+        return bad
 
     def _pull(self) -> None:
         now = self._clock()

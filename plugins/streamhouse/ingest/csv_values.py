@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 from streamhouse.ingest.csv_options import CsvForm
 from streamhouse.ingest.csv_times import days, instants, local_times
 from streamhouse.stores.arrow import arrow_type
+from streamhouse.stores.decimals import texts_as_decimals
 
 _WHOLE = r"^[+-]?[0-9]+$"
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
@@ -149,7 +150,7 @@ def _floating(texts: pa.Array, target: pa.DataType, form: CsvForm) -> Converted:
 def _decimal(texts: pa.Array, target: pa.DataType, form: CsvForm) -> Converted:
     numbers = _point(texts, form)
     odd = _unlike(numbers, _NUMBER)
-    return pc.if_else(odd, "0", numbers).cast(target), odd
+    return texts_as_decimals(pc.if_else(odd, "0", numbers), target), odd
 
 
 def _point(texts: pa.Array, form: CsvForm) -> pa.Array:

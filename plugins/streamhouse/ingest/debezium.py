@@ -16,6 +16,7 @@ from streamhouse.ingest.debezium_schema import is_ddl, truncation_id
 from streamhouse.ingest.encodings import (
     Encoding,
     NotConverted,
+    SchemaPartError,
     TimeUnit,
     encodings_of,
     is_unavailable,
@@ -42,6 +43,7 @@ _TRUNCATED = (
 _ZERO = "1970-01-01T00:00:00Z"
 """How a TIMESTAMP comes that is `0000-00-00 00:00:00`; in a snapshot it is NULL. The first one that is a time is a
 second later."""
+_NO_SCHEMA_PART = "let the converter write schema parts as they are, or none: value.converter.schemas.enable=false"
 _NO_EVENT = "cdc reads Debezium's change events as they are, without the transformation ExtractNewRecordState"
 
 
@@ -157,6 +159,8 @@ def decode(lines: Sequence[bytes], wanted: WantedEvents, name: str, first: int) 
     for number, line in enumerate(lines):
         try:
             event = reader.event(line)
+        except SchemaPartError as error:
+            raise _error(str(error), name, first + number, _NO_SCHEMA_PART) from error
         except ValueError as error:
             hint = "write each event in one line"
             raise _error(f"the line is no JSON: {error}", name, first + number, hint) from error
@@ -233,6 +237,7 @@ class _Envelopes:
         """The event of a line, or None; `encodings` then are those of the event.
 
         Raises:
+            SchemaPartError: its schema part is none that Kafka Connect writes.
             ValueError: the line is no JSON.
         """
         if self._prefix and line.startswith(self._prefix) and line.endswith(b"}"):
@@ -249,10 +254,9 @@ class _Envelopes:
         return message["payload"]
 
     def _use(self, schema: Any, prefix: bytes) -> None:
-        self._prefix = prefix
         if schema != self._schema:
-            self._schema = schema
-            self.encodings = encodings_of(schema)
+            self.encodings, self._schema = encodings_of(schema), schema
+        self._prefix = prefix
 
 
 class _Journaled:
@@ -278,7 +282,8 @@ def journaled(line: bytes, table: str, *, exact: bool = False) -> Any:
     Raises:
         ValueError: the line is no JSON.
     """
-    event = parsed(line, exact=exact).get("value")
+    message = parsed(line, exact=exact)
+    event = message.get("value") if isinstance(message, dict) else None
     source = event.get("source") if isinstance(event, dict) else None
     # MariaDB and MySQL have databases where others have schemas.
     if not isinstance(source, dict) or f"{source.get('schema', source.get('db'))}.{source.get('table')}" != table:

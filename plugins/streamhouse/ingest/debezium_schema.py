@@ -1,6 +1,8 @@
 """What Debezium's messages tell of the table behind them: schema parts, DDL messages, fields of rows. Pure."""
 
+import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
@@ -34,6 +36,7 @@ _NAMED = {
     "io.debezium.time.ZonedTimestamp": "timestamp",
 }
 _DECIMAL = "org.apache.kafka.connect.data.Decimal"
+_DIGITS = re.compile(r"-?[0-9]{1,3}", re.ASCII)
 _JSON = {bool: "boolean", int: "bigint", float: "double", str: "string"}
 
 
@@ -71,7 +74,8 @@ def messages_of(lines: Sequence[bytes]) -> MessageSchema:
         schema = message.get("schema") if "payload" in message and "op" not in message else None
         event = message["payload"] if "payload" in message and "op" not in message else message
         if isinstance(event, dict):
-            _take(message_schema, event, schema)
+            with suppress(ValueError):
+                _take(message_schema, event, schema)
     return message_schema
 
 
@@ -88,19 +92,19 @@ def truncation_id(event: Mapping[str, Any]) -> str:
 def _take(message_schema: MessageSchema, event: Mapping[str, Any], schema: Any) -> None:
     if is_ddl(event):
         message_schema.renames |= _renames(event.get("ddl"))
-        for change in event.get("tableChanges") or ():
+        for change in _listed(event.get("tableChanges")):
             table = change.get("table") if isinstance(change, dict) else None
             if isinstance(table, dict):
-                message_schema.primary_key = tuple(table.get("primaryKeyColumnNames") or ())
+                message_schema.primary_key = tuple(map(str, _listed(table.get("primaryKeyColumnNames"))))
         return
     if event.get("op") == "t":
         message_schema.truncated.append(truncation_id(event))
     row = event.get("after")
     if event.get("op") not in ("c", "u", "r") or not isinstance(row, dict):
         return
+    typed = columns_of_rows(schema)
     for name in row:
         message_schema.counts[name] = message_schema.counts.get(name, 0) + 1
-    typed = columns_of_rows(schema)
     if typed:
         message_schema.columns, message_schema.typed = typed, True
     else:
@@ -116,8 +120,12 @@ def _take(message_schema: MessageSchema, event: Mapping[str, Any], schema: Any) 
 
 
 def columns_of_rows(schema: Any) -> tuple[SeenColumn, ...]:
-    """The columns of the rows of events, by their schema part; none: it is no part of change events."""
-    parts = {f.get("field"): f for f in _fields(schema)}
+    """The columns of the rows of events, by their schema part; none: it is no part of change events.
+
+    Raises:
+        ValueError: a column is described as Kafka Connect describes none.
+    """
+    parts = {str(f.get("field")): f for f in _fields(schema)}
     row = parts.get("after") or parts.get("before")
     return tuple(
         SeenColumn(
@@ -133,23 +141,37 @@ def columns_of_rows(schema: Any) -> tuple[SeenColumn, ...]:
 
 def _fields(schema: Any) -> list[dict[str, Any]]:
     fields = schema.get("fields") if isinstance(schema, dict) else None
-    return [one for one in fields if isinstance(one, dict)] if isinstance(fields, list) else []
+    return [one for one in _listed(fields) if isinstance(one, dict)]
+
+
+def _listed(found: Any) -> list[Any]:
+    return found if isinstance(found, list) else []
+
+
+def _described(column: Mapping[str, Any], part: str) -> Mapping[str, Any]:
+    found = column.get(part) or {}
+    if not isinstance(found, dict):
+        raise ValueError(f"'{part}' of a column is no object")
+    return found
 
 
 def _type(column: Mapping[str, Any]) -> str:
     name, kind = str(column.get("name") or ""), str(column.get("type") or "string")
     if name == _DECIMAL:
-        parameters = column.get("parameters") or {}
-        return f"decimal({parameters.get('connect.decimal.precision', 38)},{parameters.get('scale', 0)})"
+        parameters = _described(column, "parameters")
+        digits = [str(parameters.get(one, other)) for one, other in (("connect.decimal.precision", 38), ("scale", 0))]
+        if not all(map(_DIGITS.fullmatch, digits)):
+            raise ValueError(f"there is no decimal({','.join(digits)})")
+        return f"decimal({','.join(digits)})"
     if name in _NAMED:
         return _NAMED[name]
     if kind == "struct":
         inner = ",".join(f"{f.get('field')}:{_type(f)}" for f in _fields(column))
         return f"struct<{inner}>"
     if kind == "array":
-        return f"array<{_type(column.get('items') or {})}>"
+        return f"array<{_type(_described(column, 'items'))}>"
     if kind == "map":
-        return f"map<{_type(column.get('keys') or {})},{_type(column.get('values') or {})}>"
+        return f"map<{_type(_described(column, 'keys'))},{_type(_described(column, 'values'))}>"
     return _SIMPLE.get(kind, "string")
 
 

@@ -9,7 +9,7 @@ import re
 from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
+from decimal import Decimal, DecimalException
 from hashlib import md5
 from typing import Any, Literal
 from uuid import UUID
@@ -22,6 +22,7 @@ from pydantic_core import from_json
 from streamhouse.ingest.times import as_days, as_instants
 from streamhouse.ingest.years import within_years
 from streamhouse.stores.arrow import arrow_type, spark_type
+from streamhouse.stores.decimals import exact_decimal, texts_as_decimals
 
 TimeUnit = Literal["ms", "us", "ns"]
 _MARK = b"__debezium_unavailable_value"
@@ -72,6 +73,13 @@ _FRACTION = re.compile(rb"[0-9][.eE][0-9+-]")
 _MARKED = (_MARK, *(one.encode() for one in UNAVAILABLE[1:3]))
 _NUMBERED = re.compile(rb"\s*,\s*".join(b"%d(?:\\.0)?" % number for number in _MARK))
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_FEW_LEVELS = 200
+_HALF_OF_A_CHARACTER = re.compile(rb"\\u[dD][89a-fA-F]")
+_SCALE = re.compile(r"-?[0-9]{1,3}", re.ASCII)
+
+
+class SchemaPartError(ValueError):
+    """The schema part of an event is none that Kafka Connect writes."""
 
 
 def parsed(line: bytes, *, exact: bool = False) -> Any:
@@ -87,10 +95,12 @@ def parsed(line: bytes, *, exact: bool = False) -> Any:
     text = line.removeprefix(_BYTE_ORDER_MARK)
     if not exact or not _FRACTION.search(text):
         return from_json(text)
+    if text.count(b"{") + text.count(b"[") > _FEW_LEVELS or _HALF_OF_A_CHARACTER.search(text):
+        from_json(text)  # refuses what `json` takes, and what else reads the line refuses
     try:
         return json.loads(text.decode(), parse_float=Decimal)
-    except RecursionError as error:
-        raise ValueError("it has too many levels") from error
+    except DecimalException as error:
+        raise ValueError("the exponent of a number is too large") from error
 
 
 def may_be_unavailable(line: bytes) -> bool:
@@ -115,7 +125,11 @@ def is_unavailable(value: Any) -> bool:
 
 
 def encodings_of(schema: Any) -> dict[str, Encoding]:
-    """Column → how its values are written, by the schema part of an event; {} when it does not tell."""
+    """Column → how its values are written, by the schema part of an event; {} when it does not tell.
+
+    Raises:
+        SchemaPartError: it is none that Kafka Connect writes.
+    """
     rows = [f for f in _fields(schema) if f.get("field") in ("after", "before")]
     return {
         str(column.get("field")): _encoding(column)
@@ -138,6 +152,8 @@ def _encoding(column: Mapping[str, Any]) -> Encoding:
     inner |= {
         part: _encoding(column[part]) for part in ("items", "keys", "values") if isinstance(column.get(part), dict)
     }
+    if scale is not None and (isinstance(scale, bool) or not _SCALE.fullmatch(str(scale))):
+        raise SchemaPartError(f"the schema part has the scale {scale!r:.60} of a decimal, which is no whole number")
     return Encoding(name, None if scale is None else int(scale), default, inner)
 
 
@@ -163,7 +179,8 @@ def to_arrow(values: Sequence[Any], type_: str, encoding: Encoding, unit: TimeUn
         values = [float(v) if isinstance(v, Decimal) else v for v in values]
         kinds = set(map(type, values)) - {type(None)}
     if pa.types.is_decimal(target) and (kinds != {str} or encoding.scale is not None):
-        return pa.array([None if v is None else _decimal(v, encoding.scale) for v in values], target)
+        numbers = (v if v is None else _decimal(v, encoding.scale) for v in values)
+        return pa.array([n if n is None else exact_decimal(n, target) for n in numbers], target)
     if len(kinds) > 1:
         if kinds == {int, float} and pa.types.is_floating(target):
             return pa.array(values, target)
@@ -177,6 +194,8 @@ def to_arrow(values: Sequence[Any], type_: str, encoding: Encoding, unit: TimeUn
         return pa.array([None if v is None else b64decode(v, validate=True) for v in values], target)
     if kind is bool and type_ != "boolean":
         raise TypeError(f"a boolean is no {type_}")
+    if kind is str and pa.types.is_decimal(target):
+        return texts_as_decimals(pa.array(values, pa.string()), target)
     if kind is str and type_ != "string":
         return pa.array(values, pa.string()).cast(target)
     if pa.types.is_integer(target):

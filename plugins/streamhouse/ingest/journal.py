@@ -21,7 +21,8 @@ from pydantic import Field, ValidationError
 
 from streamhouse.doors.setting import shown
 from streamhouse.errors import Location, RowsLostError, SourceError
-from streamhouse.ingest.journal_base import files_of, header_of
+from streamhouse.ingest.checked_lines import DamagedLineError, without_checksum
+from streamhouse.ingest.journal_base import CAPTURE_BASE_REMEDY, BasePart, files_of, header_of
 from streamhouse.model.types import NAME, Frozen, Position
 
 _BLOCK_BYTES = 1 << 22
@@ -134,14 +135,7 @@ class TableJournal:
             if self._base is not None and self._base.name == name:
                 return self._base
             try:
-                part = header_of(file).tables[self.table]
-                lines = TableLines(file, f"{self._folder.name}/{name}", self._mark)
-                if (count := lines.count()) != part.rows + part.tail:
-                    raise SourceError(
-                        f"the base has {count} events of {self.table}, and its first line says {part.rows + part.tail}",
-                        at=Location(f"{self._folder.name}/{name}", 1),
-                        hint="put the file back from a copy, or begin from the start: streamhouse capture reset",
-                    )
+                part, lines = self._of_base(file, f"{self._folder.name}/{name}")
             except (FileNotFoundError, RowsLostError):  # a later base took its place at this moment
                 continue
             with self._lock:
@@ -149,6 +143,17 @@ class TableJournal:
                 self._lines = {one: there for one, there in self._lines.items() if one not in part.covers}
             return self._base
         return None
+
+    def _of_base(self, file: Path, name: str) -> "tuple[BasePart, TableLines]":
+        header, is_checked = header_of(file)
+        lines = TableLines(file, name, self._mark, is_checked=is_checked)
+        part = header.tables.get(self.table)
+        if part is None:
+            raise _damaged_error(f"the base does not name {self.table}", Location(name, 1))
+        if (count := lines.count()) != part.rows + part.tail:
+            why = f"the base has {count} events of {self.table}, and its first line says {part.rows + part.tail}"
+            raise _damaged_error(why, Location(name, 1))
+        return part, lines
 
     def lines(self, name: str) -> "TableLines":
         """The events of the table in a segment."""
@@ -205,12 +210,14 @@ class TableLines:
         path: The segment.
         name: What messages call it.
         mark: Of the events of a table.
+        is_checked: Whether each line has a checksum behind it.
     """
 
-    def __init__(self, path: Path, name: str, mark: "TableMark") -> None:
+    def __init__(self, path: Path, name: str, mark: "TableMark", *, is_checked: bool = False) -> None:
         self._path = path
         self._name = name
         self._mark = mark
+        self._is_checked = is_checked
         self._starts = array("Q")
         self._sizes = array("L")
         self._truncations: list[int] = []
@@ -244,6 +251,7 @@ class TableLines:
 
         Raises:
             RowsLostError: the segment is gone or has not so many.
+            SourceError: an event is not as it was written, and has a checksum.
         """
         if (count := self.count()) < end:
             raise RowsLostError(f"'{self._name}' has {count} events of the table, but {end} were counted")
@@ -262,9 +270,24 @@ class TableLines:
             with self._path.open("rb") as file:
                 for at in places:
                     file.seek(self._starts[at])
-                    yield file.read(self._sizes[at])
+                    line = file.read(self._sizes[at])
+                    yield self._verified(line, at) if self._is_checked else line
         except OSError as error:
             raise self._missing_error() from error
+
+    def _verified(self, line: bytes, at: int) -> bytes:
+        """The event of a line that has a checksum.
+
+        Raises:
+            SourceError: it is not as it was written.
+        """
+        try:
+            return without_checksum(line)
+        except DamagedLineError as error:
+            with self._path.open("rb") as file:
+                before = file.read(self._starts[at]).count(b"\n")
+            where = Location(self._name, before + 1)
+            raise _damaged_error(f"the base of the journal is damaged: {error}", where) from error
 
     def _look(self, size: int) -> None:
         with self._path.open("rb") as file:
@@ -295,6 +318,10 @@ class TableLines:
             f"the journal segment '{self._name}' is gone, with events not read yet",
             hint="put it back, or begin from the start: streamhouse capture reset",
         )
+
+
+def _damaged_error(why: str, at: Location) -> SourceError:
+    return SourceError(why, at=at, hint=CAPTURE_BASE_REMEDY)
 
 
 class TableMark(NamedTuple):

@@ -3,7 +3,8 @@
     .streamhouse/capture/<connection>/<group>/00000012.base.jsonl     in place of the segments up to 12
 
 The first line is the `BaseHeader`. Of each table then come its rows as of the end of segment 12, as events, and again
-the last events as they were, at which the Flow Trigger looks. A base is never changed. A later one replaces it.
+the last events as they were, at which the Flow Trigger looks. Each line has its checksum behind it
+(`checked_lines.py`); a base of an earlier version has none. A base is never changed. A later one replaces it.
 """
 
 import os
@@ -14,10 +15,15 @@ from typing import NamedTuple
 from pydantic import Field, ValidationError
 
 from streamhouse.errors import Location, SourceError
+from streamhouse.ingest.checked_lines import DamagedLineError, with_checksum, without_checksum
 from streamhouse.install.sync import sync_folder
 from streamhouse.model.types import Frozen, Position
 
 BASE = ".base.jsonl"
+CAPTURE_BASE_REMEDY = (
+    "only the capture may write to it; put the file back from a copy, or begin from the start: "
+    "streamhouse capture reset"
+)
 _UNFINISHED = ".new"
 
 
@@ -88,7 +94,7 @@ def write_base(folder: Path, last: str, header: Frozen, lines: Iterable[bytes]) 
         folder: Of the group.
         last: Name of the last segment that it replaces, with or without its folder.
         header: Its first line.
-        lines: Those behind it, without line ends.
+        lines: Those behind it, without checksums and line ends.
 
     Raises:
         OSError: the disk is full.
@@ -97,9 +103,9 @@ def write_base(folder: Path, last: str, header: Frozen, lines: Iterable[bytes]) 
     unfinished = base.with_name(f"{base.name}{_UNFINISHED}")
     handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(handle, "wb") as output:
-        output.write(header.model_dump_json().encode() + b"\n")
+        output.write(with_checksum(header.model_dump_json().encode()) + b"\n")
         for line in lines:
-            output.write(line + b"\n")
+            output.write(with_checksum(line) + b"\n")
         output.flush()
         os.fsync(handle)
     unfinished.replace(base)
@@ -118,21 +124,33 @@ def remove_replaced(folder: Path) -> None:
         sync_folder(folder)
 
 
-def header_of(base: Path) -> BaseHeader:
-    """What a base has.
+def first_line(base: Path) -> tuple[bytes, bool]:
+    """The header of a base as JSON, and whether each line behind it has a checksum.
+
+    Raises:
+        DamagedLineError: the line is not as it was written.
+        FileNotFoundError: a later base has replaced this one.
+    """
+    with base.open("rb") as file:
+        line = file.readline().removesuffix(b"\n")
+    if line.endswith(b"}"):
+        return line, False  # of an earlier version
+    return without_checksum(line), True
+
+
+def header_of(base: Path) -> tuple[BaseHeader, bool]:
+    """What a base has, and whether each line behind the header has a checksum.
 
     Raises:
         SourceError: the file is no base, or was damaged.
         FileNotFoundError: a later one has replaced it.
     """
-    with base.open("rb") as file:
-        line = file.readline()
     try:
-        return BaseHeader.model_validate_json(line)
-    except ValidationError as error:
+        line, is_checked = first_line(base)
+        return BaseHeader.model_validate_json(line), is_checked
+    except (DamagedLineError, ValidationError) as error:
         raise SourceError(
-            "the file is no base of a journal",
+            "the file is no base of a journal, or was damaged",
             at=Location(f"{base.parent.parent.name}/{base.parent.name}/{base.name}", 1),
-            hint="only the capture may write to it; put the file back from a copy, or begin from the start: "
-            "streamhouse capture reset",
+            hint=CAPTURE_BASE_REMEDY,
         ) from error

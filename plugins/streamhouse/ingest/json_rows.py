@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.json as pa_json
 
 from streamhouse.errors import Location, SourceError
-from streamhouse.ingest.json_text import Cursor, decoded
+from streamhouse.ingest.json_text import Cursor, decoded, is_json
 from streamhouse.ingest.json_values import JsonRow
 from streamhouse.ingest.not_null import NoValueError, first_null
 from streamhouse.ingest.spark_times import day_number, instant_number, local_number
@@ -145,7 +145,9 @@ def _by_arrow(records: Sequence[bytes], columns: tuple[Column, ...]) -> pa.Table
     if not all(line[:1] == b"{" and line[-1:] == b"}" for line in lines):
         return None
     if any(b"\n" in line for line in lines):
-        lines = [line.replace(b"\n", b" ") for line in lines]  # between tokens: no text has a line end
+        if not all(is_json(line) for line in lines if b"\n" in line):
+            return None  # a line end may be within a text, where JSON has none
+        lines = [line.replace(b"\n", b" ") for line in lines]  # between tokens
     text = b"\n".join(lines)
     text.decode()  # Arrow takes bytes that are no UTF-8 as they are
     if _ARROW_DIFFERS.search(text) or _is_deep(lines, text) or _has_long_numbers(text, lines, schema):
@@ -172,13 +174,14 @@ def _is_deep(lines: Collection[bytes], text: bytes) -> bool:
 
 
 def _has_long_numbers(text: bytes, lines: Collection[bytes], schema: pa.Schema) -> bool:
-    """Whether there may be a number with more digits than Spark takes, or one that Arrow's decimals overflow with."""
+    """Whether there may be a number with more digits than Spark takes, or one that Arrow's decimals cannot bear."""
     if max(map(len, lines)) > _MOST_DIGITS and _TOO_LONG.search(text):
         return True
     scale = max((_scale(field.type) for field in schema), default=-1)
     if scale < 0:
         return False
-    number = rb'[:\[,][ \t\r]*"?[+-]?(?:[0-9.]+[eE]|[0-9]{%d})' % (_DECIMAL_DIGITS - scale + 1)
+    number = rb'[:\[,][ \t\r]*"?[+-]?(?:[0-9.]+[eE]|[0-9]{%d}|[0-9]*\.[0-9]{%d})'
+    number %= (_DECIMAL_DIGITS - scale + 1, _DECIMAL_DIGITS + 1)
     return re.search(number, text) is not None
 
 

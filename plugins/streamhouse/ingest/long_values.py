@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from pydantic_core import from_json, to_json
 
+from streamhouse.errors import Location, SourceError
 from streamhouse.ingest.encodings import is_unavailable, may_be_unavailable
 from streamhouse.ingest.journal_base import BASE
 
@@ -45,6 +46,9 @@ class LongValues:
             lines: Consecutive events of a segment.
             name: Of the segment.
             first: The number of the first, counted from 0.
+
+        Raises:
+            SourceError: one of them, or an earlier event, was damaged.
         """
         return [
             self._whole(line, name, first + number) if may_be_unavailable(line) else line
@@ -52,22 +56,22 @@ class LongValues:
         ]
 
     def _whole(self, line: bytes, name: str, at: int) -> bytes:
-        event = from_json(line)
-        after = (event.get("value") or {}).get("after") or {}
+        event = event_in(line, name, at)
+        after = event["value"].get("after") or {}
         missing = _missing(after)
         if not missing:
             return line
         with self._lock:
             found = dict(self._found.get((name, at), {}))
         if not found:
-            found = self._look_back(event["value"], key_text(line), missing, name, at)
+            found = self._look_back(event["value"], key_in(line, name, at), missing, name, at)
             with self._lock:
                 self._found[name, at] = found
                 while len(self._found) > _REMEMBERED:
                     self._found.popitem(last=False)
         after.update(found)
         # The key stays as it is written: by its text it is found again.
-        written = line[: _KEY_AT + len(key_text(line))]
+        written = line[: _KEY_AT + len(key_in(line, name, at))]
         rest = {name: value for name, value in event.items() if name != "key"}
         return written + b"," + to_json(rest)[1:]
 
@@ -76,11 +80,11 @@ class LongValues:
         is_moved = value.get("op") == "c"  # an update of the key: its delete is the event before
         for before, number, line in self._back(name, at):
             if is_moved:
-                is_moved, key = False, key_text(line)
+                is_moved, key = False, key_in(line, before, number)
                 continue
-            if key_text(line) != key:
+            if key_in(line, before, number) != key:
                 continue
-            event = from_json(line)["value"]
+            event = event_in(line, before, number)["value"]
             if event.get("op") == "d":
                 break
             with self._lock:
@@ -119,10 +123,45 @@ def _missing(after: Any) -> set[str]:
     return {name for name, value in after.items() if is_unavailable(value)}
 
 
-def key_text(line: bytes) -> bytes:
-    """The key of an event as it is written, which is the same each time."""
-    text = line.decode()
-    return text[_KEY_AT : _DECODER.raw_decode(text, _KEY_AT)[1]].encode()
+def event_in(line: bytes, name: str, at: int) -> dict[str, Any]:
+    """Key and value of an event of a journal.
+
+    Args:
+        line: Of the event.
+        name: Of the segment or base.
+        at: Number of the event in it, from 0.
+
+    Raises:
+        SourceError: the line was damaged.
+    """
+    try:
+        found = from_json(line)
+    except ValueError as error:
+        raise _damaged_error(name, at, str(error)) from error
+    if not isinstance(found, dict) or "key" not in found or not isinstance(found.get("value"), dict):
+        raise _damaged_error(name, at, "it has no key or no value")
+    return found
+
+
+def key_in(line: bytes, name: str, at: int) -> bytes:
+    """The key of an event as it is written, which is the same each time; arguments as of `event_in`.
+
+    Raises:
+        SourceError: the line was damaged.
+    """
+    try:
+        text = line.decode()
+        return text[_KEY_AT : _DECODER.raw_decode(text, _KEY_AT)[1]].encode()
+    except ValueError as error:
+        raise _damaged_error(name, at, str(error)) from error
+
+
+def _damaged_error(name: str, at: int, why: str) -> SourceError:
+    return SourceError(
+        f"an event of the journal is damaged: {why}",
+        at=Location(name, at + 1),
+        hint="put the file back from a copy, or begin from the start: streamhouse capture reset",
+    )
 
 
 def _before(one: str, other: str) -> bool:

@@ -14,6 +14,7 @@ from streamhouse.errors import Location, SourceError
 from streamhouse.ingest.years import parts, within_years
 from streamhouse.model.table import Column
 from streamhouse.stores.arrow import arrow_schema, shown_type
+from streamhouse.stores.decimals import texts_as_decimals
 
 _VERSION = b"org.apache.spark.version"
 _LEGACY = (b"org.apache.spark.legacyDateTime", b"org.apache.spark.legacyINT96")
@@ -122,6 +123,8 @@ def _as(values: pa.Array, target: pa.DataType) -> pa.Array:
         return pa.nulls(len(values), target)
     if not any(of(source) and to(target) for of, to in _EXACT):
         raise pa.ArrowTypeError("such a column is not read as this type")
+    if _KINDS.is_string(source) and _KINDS.is_decimal(target):
+        return texts_as_decimals(values, target)
     found = values.cast(target)
     if _KINDS.is_string(source):
         _refuse_other_texts(values, found)

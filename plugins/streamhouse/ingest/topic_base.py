@@ -3,7 +3,8 @@
     .streamhouse/topics/<topic>/<group>/00000012.base.jsonl     in place of the segments up to 12
 
 The first line is the `TopicBaseHeader`. Each other line is a line of the journal as it was, behind the number of its
-segment and its own number there, from 0: `3 17 {"at":…}`. A base is never changed. A later one replaces it.
+segment and its own number there, from 0: `3 17 {"at":…}`. Each line has its checksum behind it (`checked_lines.py`); a
+base of an earlier version has none. A base is never changed. A later one replaces it.
 """
 
 from pathlib import Path
@@ -13,6 +14,8 @@ from pydantic import ValidationError
 
 from streamhouse.errors import Location, SourceError
 from streamhouse.ingest.cdc_options import CdcOptions
+from streamhouse.ingest.checked_lines import DamagedLineError, without_checksum
+from streamhouse.ingest.journal_base import first_line
 from streamhouse.ingest.lines import Lines
 from streamhouse.ingest.topic_events import MessagePlace, TopicEvents, event_of, place_of, refusal_of
 from streamhouse.ingest.unreadable import UnreadableError
@@ -62,12 +65,15 @@ class BaseLines:
         path: The base.
         name: What messages call it: folder and file.
         wanted: How its messages are events.
+        is_checked: Whether each line has a checksum behind it.
     """
 
-    def __init__(self, path: Path, name: str, wanted: TopicEvents) -> None:
+    def __init__(self, path: Path, name: str, wanted: TopicEvents, *, is_checked: bool) -> None:
         self._lines = Lines(path, name)
+        self._name = name
         self._group = path.parent.name
         self._wanted = wanted
+        self._is_checked = is_checked
 
     def count(self) -> int:
         """How many lines there are.
@@ -82,7 +88,7 @@ class BaseLines:
         """Events of the lines `[first, end)`, counted from 0; b"": it has none.
 
         Raises:
-            RowsLostError, SourceError: as `count`.
+            RowsLostError, SourceError: as `placed`.
         """
         return [event_of(line, self._wanted) for _, _, line in self.placed(first, end)]
 
@@ -90,10 +96,20 @@ class BaseLines:
         """Of the lines `[first, end)`: segment and number that each had, and the line as the journal had it.
 
         Raises:
-            RowsLostError, SourceError: as `count`.
+            RowsLostError: as `count`.
+            SourceError: as `count`, or a line is not as it was written.
         """
-        parts = (line.split(b" ", 2) for line in self._lines.read(first + 1, end + 1))
+        lines = self._lines.read(first + 1, end + 1)
+        if self._is_checked:
+            lines = [self._verified(line, number) for number, line in enumerate(lines, first + 2)]
+        parts = (line.split(b" ", 2) for line in lines)
         return [(f"{self._group}/{int(segment):08d}.jsonl", int(number), line) for segment, number, line in parts]
+
+    def _verified(self, line: bytes, number: int) -> bytes:
+        try:
+            return without_checksum(line)
+        except DamagedLineError as error:
+            raise _damaged_error(self._name, f"line {number}: {error}") from error
 
     def place(self, number: int) -> MessagePlace | None:
         """Where the message of a line was; None: it has none."""
@@ -136,17 +152,18 @@ def view_of(options: CdcOptions) -> TopicView:
     return TopicView(messages=place.messages, table=place.table, format=place.format, registry=place.registry, key=key)
 
 
-def header_of(base: Path) -> TopicBaseHeader:
-    """What a base has.
+def header_of(base: Path) -> tuple[TopicBaseHeader, bool]:
+    """What a base has, and whether each line behind the header has a checksum.
 
     Raises:
         SourceError: the file is no base, or was damaged.
         FileNotFoundError: a later one has replaced it.
     """
-    with base.open("rb") as file:
-        first = file.readline()
     try:
-        return TopicBaseHeader.model_validate_json(first)
+        line, is_checked = first_line(base)
+        return TopicBaseHeader.model_validate_json(line), is_checked
+    except DamagedLineError as error:
+        raise _damaged_error(_name_of(base), f"line 1: {error}") from error
     except ValidationError as error:
         raise _damaged_error(_name_of(base), "it has no header") from error
 
@@ -158,8 +175,9 @@ def base_in(file: Path, wanted: TopicEvents) -> TopicBase:
         SourceError: the file is no base, or was damaged.
         FileNotFoundError, RowsLostError: a later one has replaced it.
     """
-    name, header = _name_of(file), header_of(file)
-    lines = BaseLines(file, name, wanted)
+    name = _name_of(file)
+    header, is_checked = header_of(file)
+    lines = BaseLines(file, name, wanted, is_checked=is_checked)
     if (count := lines.count()) != header.rows:
         raise _damaged_error(name, f"it has {count} lines, and its first line says {header.rows}")
     return TopicBase(name, header, lines)
@@ -172,6 +190,6 @@ def _name_of(base: Path) -> str:
 def _damaged_error(name: str, why: str) -> SourceError:
     return SourceError(
         f"the base of the journal is damaged: {why}",
-        at=Location(name, 1),
+        at=Location(name),  # without a line: that of an error is the number of an event
         hint="put the file back from a copy; only Streamhouse may write to it",
     )

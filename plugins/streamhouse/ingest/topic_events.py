@@ -26,6 +26,7 @@ from streamhouse.ingest.unreadable import UnreadableError
 Messages = Literal["changes", "rows"]
 _HEAD = re.compile(rb'\{"at":\[(\d+),(\d+)\],"ms":(-?\d+|null),"key":(?:null|"([A-Za-z0-9+/=]*)"),"(value|raw|none)":')
 _BEHIND = b'{"to":'
+_GOES_ON = re.compile(rb"\}[ \t\r\n]*,")
 _OF_HEARTBEATS = {"ts_ms"}
 _OF_TRANSACTIONS = {"BEGIN", "END"}
 
@@ -176,6 +177,8 @@ def _row(key: bytes | None, value: bytes, wanted: TopicEvents) -> bytes:
     text = value.strip()
     if not text.startswith(b"{"):
         return text if text and text != b"null" else b"{"
+    if _GOES_ON.search(text) and not is_json(text):
+        return text  # what follows the row would be parts of the event; the reader says what is wrong
     fields = _fields(key, wanted)
     inner = text[1:].lstrip()
     # Of a name that is there twice the last one counts: that of the value.

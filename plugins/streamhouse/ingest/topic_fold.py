@@ -24,14 +24,14 @@ class NeededLines:
     Args:
         wanted: Of the source.
         is_removed: Whether all rows are removed with a removal of this id.
-        with_deletes: Whether deletes count as well: of each key the last event, and each removal of all rows.
+        deletes_from: From this line on the last event of a key counts also where it is a delete; None: it does not.
     """
 
-    def __init__(self, wanted: WantedEvents, is_removed: Callable[[str], bool], *, with_deletes: bool) -> None:
+    def __init__(self, wanted: WantedEvents, is_removed: Callable[[str], bool], *, deletes_from: int | None) -> None:
         self.removed: list[str] = []  # ids of removals before which no row is left
         self._wanted = wanted
         self._is_removed = is_removed
-        self._with_deletes = with_deletes
+        self._deletes_from = deletes_from
         self._count = 0  # of lines so far
         self._folds = True
         self._stay: list[NDArray[np.int64]] = []
@@ -50,8 +50,8 @@ class NeededLines:
         """The numbers of these lines, counted from 0; rising."""
         self._combine()
         codes = self._keys[0].column(_CODE).to_numpy() if self._keys else np.empty(0, dtype=np.int64)
-        if not self._with_deletes:
-            codes = codes[codes % 2 == 1]
+        is_row = codes % 2 == 1
+        codes = codes[is_row if self._deletes_from is None else is_row | (codes // 4 >= self._deletes_from)]
         return np.unique(np.concatenate([codes // 4, *self._stay])).astype(np.int64)
 
     def _fold(self, lines: Sequence[bytes], first: int) -> int:

@@ -2,6 +2,7 @@
 
     .streamhouse/topics/<topic>/<group>/group.json      which topic it is
                                        /00000001.jsonl  its messages, one a line (`topic_events.py`): a segment
+                                       /letters/…       where its first dead letter is (`topic_letters.py`)
                                 from-…/<group>/…        the same for sources that `start` with later messages
 
 Kafka removes messages, and of a compacted topic also those between others. The journal keeps what was read. It is the
@@ -11,7 +12,7 @@ base (`topic_base.py`). A position names the segments also when they are gone, s
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -35,6 +36,7 @@ from streamhouse.ingest.topic_events import (
     place_of,
     refusal_of,
 )
+from streamhouse.ingest.topic_letters import FIRST_LINE, Line, begin_letters, first_letter, line_at, note_letter
 from streamhouse.ingest.topic_start import TopicStart
 from streamhouse.ingest.unreadable import UnreadableError
 from streamhouse.install.sync import only_writer, sync_folder
@@ -169,6 +171,30 @@ class TopicJournal:
                     self._lines = {one: there for one, there in self._lines.items() if one not in self._base.covers}
         return None
 
+    def note_letters(self, positions: Iterable[str]) -> None:
+        """Take note of dead letters before they are in a table; durable on return."""
+        found: dict[str, Line] = {}
+        for position in positions:
+            group, line = position.partition("/")[0], line_at(position)
+            found[group] = min(line, found.get(group, line))
+        for group, line in found.items():
+            note_letter(self._folder / group, line)
+
+    def first_letter(self, positions: Collection[str]) -> Line | None:
+        """The first line that was a dead letter, or may have been; None: none was.
+
+        Args:
+            positions: Of letters that were read again.
+        """
+        found = self.group()
+        if found is None:
+            return None
+        folder = found[0]
+        if any(one.partition("/")[0] != folder.name for one in positions):
+            return FIRST_LINE  # of a group before this one
+        noted = first_letter(folder)
+        return min([*map(line_at, positions), *([] if noted is None else [noted])], default=None)
+
     def events(self, lines: Sequence[bytes]) -> list[bytes]:
         """The events of lines of the journal; b"": a line has none."""
         found = self.group()
@@ -212,15 +238,16 @@ class TopicJournal:
             SourceError: there is no such topic, or several tables are in a topic that is compacted.
             StoreUnavailableError: no broker answers.
         """
+        is_first = not self._folder.exists()
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         with self._lock, only_writer(self._folder / "lock") as alone:
-            return alone and self._pull(topic)
+            return alone and self._pull(topic, is_first=is_first)
 
-    def _pull(self, topic: Topic) -> bool:
+    def _pull(self, topic: Topic, *, is_first: bool) -> bool:
         asked_at = time.time()
         bounds = topic.bounds()
         oldest, newest = bounds.oldest, bounds.newest
-        folder, group = self._group_of(topic, bounds)
+        folder, group = self._group_of(topic, bounds, is_first=is_first)
         segment, taken = self._end(folder)
         self._refuse_lost(folder, group, taken, bounds, topic)
         ranges, left = {}, MOST_MESSAGES
@@ -270,8 +297,8 @@ class TopicJournal:
             known = self._seen[file] = (which, TopicGroup.model_validate_json(file.read_bytes()))
         return known[1]
 
-    def _group_of(self, topic: Topic, bounds: TopicBounds) -> tuple[Path, TopicGroup]:
-        """The group of the topic as it is now; a new one, if it was made again."""
+    def _group_of(self, topic: Topic, bounds: TopicBounds, *, is_first: bool) -> tuple[Path, TopicGroup]:
+        """The group of the topic as it is now; a new one, if it was made again, or where it `is_first`."""
         compacted = self._is_compacted(topic, bounds.identity)
         if compacted and self._wanted.table is not None:
             raise SourceError(
@@ -289,6 +316,8 @@ class TopicJournal:
         number = max([time.time_ns() // 1_000_000, *(int(folder.name) + 1 for folder, _ in there)])
         folder = self._folder / str(number)
         folder.mkdir(mode=0o700)
+        if is_first:  # else there may be dead letters of a group before
+            begin_letters(folder)
         (folder / "pulled").touch(mode=0o600)
         _next_segment(folder, {})
         _note(folder, now)
@@ -397,7 +426,7 @@ def _ends(folder: Path, segments: list[Path]) -> dict[str, int]:
     if segments:
         return ends_in(segments[-1].read_bytes().split(b"\n"))
     base = files_of(folder).base
-    return header_of(base).ends if base is not None else {}
+    return header_of(base)[0].ends if base is not None else {}
 
 
 def _append(segment: Path, lines: list[bytes]) -> None:

@@ -4,16 +4,19 @@ A base is written whole, then gets its name, then what it replaces goes. Readers
 the process may die between any two of these: the next one removes what was left.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamhouse.ingest.cdc_topic import CdcTopic
-from streamhouse.ingest.journal_base import remove_replaced, write_base
+from streamhouse.ingest.journal_base import number_of, remove_replaced, write_base
 from streamhouse.ingest.topic_base import TopicBase, TopicBaseHeader, TopicView
 from streamhouse.ingest.topic_events import ends_in
 from streamhouse.ingest.topic_journal import TopicJournal
+from streamhouse.ingest.topic_letters import Line
 
 _LINES_AT_ONCE = 20_000
 _Line = tuple[str, int, bytes]
@@ -41,10 +44,10 @@ def shorten(sources: Sequence[CdcTopic], names: Sequence[str], is_over: Callable
     folder, removed = found[0], set(base.header.removed if base is not None else ())
     needed: list[NDArray[np.int64]] = []
     views = _views(sources, base)
-    with_deletes = len({one.view for one in sources}) > 1 or any(one.keeps_bad_rows for one in sources)
+    deletes_from = _deletes_from(sources, base, names)
     for source in sources:
         lines = source.needed(
-            lambda id_: all(one.truncation(id_) == "removed" for one in sources), with_deletes=with_deletes
+            lambda id_: all(one.truncation(id_) == "removed" for one in sources), deletes_from=deletes_from
         )
         for chunk in _chunks(journal, base, names):
             if is_over():
@@ -65,6 +68,38 @@ def shorten(sources: Sequence[CdcTopic], names: Sequence[str], is_over: Callable
     write_base(folder, names[-1], header, _written(journal, base, names, kept))
     remove_replaced(folder)
     return True
+
+
+def _deletes_from(sources: Sequence[CdcTopic], base: TopicBase | None, names: Sequence[str]) -> int | None:
+    """From which line on deletes stay, counted over base and segments from 0; None: they go.
+
+    They stay where sources tell rows apart by different keys: what one of them keeps may be a row that another has
+    deleted. Otherwise they stay behind the first dead letter, which must not undo them when it is read again.
+    """
+    if len({one.view for one in sources}) > 1:
+        return 0
+    letters = [first for one in sources if one.keeps_bad_rows and (first := one.first_letter()) is not None]
+    return _number_of(min(letters), sources[0].journal, base, names) if letters else None
+
+
+def _number_of(line: Line, journal: TopicJournal, base: TopicBase | None, names: Sequence[str]) -> int:
+    """Where a line is among those of base and segments; of one that is gone, where it would be."""
+    found = 0
+    if base is not None:
+        lines = base.lines
+        found = bisect_left(range(base.rows), line, key=lambda at: _line_of(lines.placed(at, at + 1)[0]))
+        if found < base.rows:
+            return found
+    for name in names:
+        number = number_of(Path(name))
+        if number >= line[0]:
+            return found + (line[1] if number == line[0] else 0)
+        found += journal.lines(name).count()
+    return found
+
+
+def _line_of(placed: _Line) -> Line:
+    return number_of(Path(placed[0])), placed[1]
 
 
 def _views(sources: Sequence[CdcTopic], base: TopicBase | None) -> tuple[TopicView, ...]:

@@ -36,6 +36,7 @@ _WRITE_WAIT_S = 0.02
 _DAMAGE = ("not a database", "malformed", "decode to UTF-8", "no such table", "no such column")
 """What SQLite says of a file that is damaged; its version was looked at before, so every table was there."""
 _CROSSED = frozenset({"40001", "40P01"})  # PostgreSQL: not serializable, deadlock
+_NO_ROOM = "53100"  # PostgreSQL: disk full
 _POSTGRES_SCHEMA_LOCK = 7_305_601  # any number that no other program on the server uses for its advisory locks
 
 
@@ -242,7 +243,7 @@ def _of_database(error: SQLAlchemyError, location: str) -> StreamhouseError:
     if not isinstance(error, DBAPIError):
         return StoreUnavailableError(f"the state store {location} does not answer: {str(error).splitlines()[0]}")
     cause = str(error.orig)
-    if "disk is full" in cause or "No space left" in cause:
+    if getattr(error.orig, "sqlstate", None) == _NO_ROOM or "disk is full" in cause or "No space left" in cause:
         return DiskFullError(
             f"no room left to record the state in {location}", hint="free some disk space, then run again"
         )

@@ -6,6 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from streamhouse.sql.spark_type import SparkType, spark_type
+from streamhouse.stores.decimals import texts_as_decimals
 
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal(")
 _WRITTEN = ("tinyint", "smallint", "int", "bigint", "decimal(", "date")  # in one way only; a double is not
@@ -72,9 +73,14 @@ def fitted(values: pa.ChunkedArray, to: pa.DataType) -> pa.ChunkedArray:
         if kinds.is_floating(values.type) and kinds.is_decimal(to):
             done = values.cast(to)
             return pc.if_else(pc.equal(done.cast(values.type), values), done, None)  # Arrow rounds
-        return values.cast(to)
+        return _cast(values, to)
     except pa.ArrowException:
         return _one_by_one(values, to)
+
+
+def _cast(values: Any, to: pa.DataType) -> Any:
+    is_text = pa.types.is_string(values.type) and pa.types.is_decimal(to)
+    return texts_as_decimals(values, to) if is_text else values.cast(to)
 
 
 def _struct(values: pa.ChunkedArray, to: pa.StructType) -> pa.ChunkedArray:
@@ -103,6 +109,6 @@ def _one_by_one(values: pa.ChunkedArray, to: pa.DataType) -> pa.ChunkedArray:
 
 def _one(value: pa.Array, to: pa.DataType) -> Any:
     try:
-        return value.cast(to)[0].as_py()
+        return _cast(value, to)[0].as_py()
     except pa.ArrowException:
         return None

@@ -42,6 +42,8 @@ CSV_TYPES = {
     "decimal too precise": csv_line(amount="1.234"),
     "decimal too large": csv_line(amount="12345.00"),
     "text as decimal": csv_line(amount="1.5 EUR"),
+    "more digits behind the point than any decimal": csv_line(amount="1e-1000000000"),
+    "sixty zeros behind the point": csv_line(amount=f"0.{'0' * 60}1"),
     "comma for a point": csv_line(amount='"1,50"'),
     "text as double": csv_line(ratio="half"),
     "unknown boolean": csv_line(ok="yes"),
@@ -155,6 +157,8 @@ PARQUET = [
     ("decimal too precise", "decimal(6,2)", Decimal("1.234")),
     ("decimal too large", "decimal(6,2)", Decimal("12345.00")),
     ("text as decimal", "decimal(6,2)", "much"),
+    ("more digits behind the point than any decimal", "decimal(6,2)", "1e-1000000000"),
+    ("sixty zeros behind the point", "decimal(6,2)", f"0.{'0' * 60}1"),
     ("text as day", "date", "soon"),
     ("no such day", "date", "2026-02-30"),
     ("no such month", "date", "2026-13-01"),
@@ -220,6 +224,11 @@ EVENT_TYPES = {
         "decimal too precise": {"amount": "1.234"},
         "decimal too large": {"amount": "12345.00"},
         "text as decimal": {"amount": "much"},
+        "more digits behind the point than any decimal": {"amount": "1e-1000000000"},
+        "a scale without end": {"amount": {"scale": 10**9, "value": "AQ=="}},
+        "a scale that is a text": {"amount": {"scale": "x", "value": "AQ=="}},
+        "a scale alone": {"amount": {"scale": 1}},
+        "bytes that are none": {"amount": {"scale": 1, "value": "é"}},
         "text as boolean": {"ok": "perhaps"},
         "text as day": {"day": "soon"},
         "no such day": {"day": "2026-02-30"},
@@ -227,7 +236,27 @@ EVENT_TYPES = {
         "value that was not sent": {"name": "__debezium_unavailable_value"},
     }.items()
 }
+DEEP = b"[" * 600 + b"]" * 600
+
+
+def described(scale, payload):
+    """An event with the schema part of a decimal that is written as bytes."""
+    amount = {"field": "amount", "name": "org.apache.kafka.connect.data.Decimal", "parameters": {"scale": scale}}
+    schema = {"type": "struct", "fields": [{"field": "after", "type": "struct", "fields": [amount]}]}
+    return json.dumps({"schema": schema, "payload": payload}).encode()
+
+
 EVENT_FORM = {
+    "too many levels": ("malformed", event(after={"id": 9, "amount": 1.5, "name": "@"}).replace(b'"@"', DEEP)),
+    "too many levels of a removal": ("malformed", event("t", ts_ms=1.5, source="@").replace(b'"@"', DEEP)),
+    "half a character": ("malformed", event(after={"id": 9, "amount": 1.5, "name": "\ud800"})),
+    "half a character of a removal": ("malformed", event("t", ts_ms=1.5, source="\ud800")),
+    "an exponent without end": ("event", event(after={"id": 9, "amount": "@"}).replace(b'"@"', b"1e" + b"9" * 30)),
+    "a schema part with an object as scale": ("event", described({}, {"op": "u", "after": {"id": 9}})),
+    "a schema part with a list as scale": ("event", described([2], {"op": "u", "after": {"id": 9}})),
+    "a schema part with a text as scale": ("event", described("two", {"op": "u", "after": {"id": 9}})),
+    "a schema part with half a scale": ("event", described(1.5, {"op": "u", "after": {"id": 9}})),
+    "a schema part with an endless scale": ("event", described(float("inf"), {"op": "u", "after": {"id": 9}})),
     "no JSON": ("malformed", b"hello"),
     "cut off": ("malformed", event(after={"id": 9})[:-2]),
     "an array": ("malformed", b"[1]"),

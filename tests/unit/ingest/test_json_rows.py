@@ -157,6 +157,15 @@ def test_other_encodings_are_refused(tmp_path):
             source.available()
 
 
+@pytest.mark.parametrize("others", [[], [b'{\n"id": 1,\n"name": "a"\n}']])
+def test_a_line_end_within_a_text_is_refused(others):
+    """JSON has none there; the text would have a blank in its place."""
+    columns = (Column(name="id", type="int"), Column(name="name", type="string"))
+    with pytest.raises(UnreadableRecordError, match="control character") as refused:
+        json_rows([*others, b'{"id": 1, "name": "a\nb"}'], columns)
+    assert (refused.value.reason, refused.value.number) == ("malformed", len(others))
+
+
 def test_a_message_may_have_several_lines():
     message = b'{"v": {"a":\n 1},\n "n": 1}'
     columns = (Column(name="v", type="string"), Column(name="n", type="int"))

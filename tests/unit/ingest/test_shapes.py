@@ -7,12 +7,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from streamhouse.ingest.cdc import open_cdc
+from streamhouse.ingest.debezium_schema import messages_of
 from streamhouse.ingest.kinds import open_source
 from streamhouse.ingest.shapes import planned_shape, source_shape
 from streamhouse.model.flow import Source
 from streamhouse.model.plan import PlannedSource
 from streamhouse.model.table import Column
 from streamhouse.upstream.shape_diff import compare
+from tests.tables import each
 
 
 def planned(root, kind, **options):
@@ -182,3 +184,28 @@ def test_a_plan_with_more_columns_than_are_declared_reads_them(tmp_path, changes
 def test_nothing_is_there(tmp_path, changes):
     (tmp_path / "c/1.json").unlink()
     assert source_shape("f:rows", changes, tmp_path) is None
+
+
+DECIMAL = "org.apache.kafka.connect.data.Decimal"
+GOOD = connect({"id": 1}, ("id", "int64", {}))
+
+
+@each(
+    "line",
+    [
+        connect({"id": 1}, ("id", "bytes", {"name": DECIMAL, "parameters": "x"})),
+        connect({"id": 1}, ("id", "bytes", {"name": DECIMAL, "parameters": {"scale": {}}})),
+        connect({"id": 1}, ("id", "bytes", {"name": DECIMAL, "parameters": {"scale": "two"}})),
+        connect({"id": 1}, ("id", "array", {"items": "int32"})),
+        connect({"id": 1}, ("id", "map", {"keys": [1], "values": {}})),
+        json.dumps({"schema": {"fields": [{"field": []}]}, "payload": {"op": "c", "after": None}}),
+        json.dumps({"ddl": 1, "tableChanges": 5}),
+        json.dumps({"ddl": "", "tableChanges": [{"table": {"primaryKeyColumnNames": 7}}]}),
+        json.dumps({"schema": "x", "payload": {"op": "c", "after": 7}}),
+    ],
+)
+def test_malformed_messages_say_nothing_of_the_table(line):
+    """The trigger passes them over; they are bad rows where they are read."""
+    found = messages_of([GOOD.encode(), line.encode()])
+    assert [(one.name, one.type) for one in found.columns] == [("id", "bigint")]
+    assert found.counts["id"] == 1

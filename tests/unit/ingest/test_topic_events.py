@@ -74,6 +74,25 @@ def test_a_key_with_a_schema_part_keeps_it():
     assert found["schema"]["fields"] == [{**KEY_SCHEMA, "field": "before"}]
 
 
+GOES_ON = [
+    b'{"id": 1},"x": 2',
+    b'{"id": 1} ,"after": {"id": 2}',
+    b'{"id": 1},"op":"d","before":{"id":1}',
+    b'{"a": {"b": 1}},"x": 2',
+]
+
+
+@pytest.mark.parametrize("value", GOES_ON)
+def test_a_row_that_goes_on_behind_its_end_is_no_event(value):
+    """What follows the row would be parts of the event: such a message was a delete, or another row."""
+    assert event_of(line_of(Message(7, value, b"k")), ROWS) == value
+
+
+def test_a_row_with_objects_within_it_is_one():
+    value = {"id": 2, "a": {"b": 1}, "c": [{"d": 2}, {"d": 3}], "text": "}, {"}
+    assert event(ROWS, json.dumps(value).encode()) == {"op": "u", "after": value}
+
+
 @pytest.mark.parametrize("value", [b"{", b"[1]", b"7", b"", b"\xff"])
 @pytest.mark.parametrize("wanted", [CHANGES, OF_ORDERS, ROWS])
 def test_what_is_no_event_stays_wrong(wanted, value):

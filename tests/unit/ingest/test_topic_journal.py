@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -223,9 +224,7 @@ def test_rows_that_are_gone_are_told_when_the_journal_is_read(opened, topic, tmp
     before = source.identity()
     [remedy] = [one for one in lost.value.hint.split() if one.startswith(".streamhouse")]
     folder = tmp_path / remedy.rstrip(":")
-    for file in folder.iterdir():
-        file.unlink()
-    folder.rmdir()
+    shutil.rmtree(folder)
     assert opened().identity() not in ("", before)
 
 

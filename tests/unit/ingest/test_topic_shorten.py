@@ -1,6 +1,7 @@
 """A topic's journal that is shortened says the same to each reader as one that is not, whatever dies meanwhile."""
 
 import json
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from streamhouse.errors import RowsLostError, SourceError
 from streamhouse.ingest import topic_journal
 from streamhouse.ingest.bad_rows import Letter
+from streamhouse.ingest.checked_lines import without_checksum
 from streamhouse.ingest.debezium import removals_in
 from streamhouse.ingest.journal_base import files_of, remove_replaced
 from streamhouse.ingest.kinds import open_source
@@ -424,6 +426,115 @@ def test_a_damaged_base_is_an_error(three, topic, tmp_path):
         base.write_bytes(damaged)
         with pytest.raises(SourceError, match="the base of the journal is damaged"):
             opened(tmp_path, topic).available()
+
+
+@pytest.fixture
+def kept_deletes(topic, tmp_path):
+    """A base with a dead letter, a delete behind it and rows; the source; and its end."""
+    source = opened(tmp_path, topic, on_bad_rows=DEAD)
+    bad = {"op": "c", "after": {"id": "x", "name": "late"}}
+    sent(source, bad, {"op": "c", "after": {"id": 1, "name": "a"}}, {"op": "d", "before": {"id": 2}}, *HEARTBEATS)
+    source.bad_rows({}, source.available())
+    assert shortened([opened(tmp_path, topic, on_bad_rows=DEAD)])
+    return files_of(source.journal.group()[0]).base, source.available()
+
+
+def test_no_flipped_bit_of_a_base_changes_a_row_or_a_dead_letter(kept_deletes, topic, tmp_path):
+    base, end = kept_deletes
+    whole = base.read_bytes()
+    for at in range(0, len(whole), 7):
+        base.write_bytes(whole[:at] + bytes([whole[at] ^ 1 << at % 8]) + whole[at + 1 :])
+        source = opened(tmp_path, topic, on_bad_rows=DEAD)
+        with pytest.raises(SourceError, match="the base of the journal is damaged"):
+            source.available(), source.state(end)
+        with pytest.raises(SourceError, match="the base of the journal is damaged"):
+            opened(tmp_path, topic, on_bad_rows=DEAD).bad_rows({}, end)
+    base.write_bytes(whole.replace(b'"name":"a"', b'"name":"b"').replace(b'"name": "a"', b'"name": "b"'))
+    with pytest.raises(SourceError, match=r"is damaged: line 3: its checksum is that of another line"):
+        opened(tmp_path, topic, on_bad_rows=DEAD).state(end)
+
+
+def test_a_base_of_an_earlier_version_is_read(kept_deletes, topic, tmp_path):
+    base, end = kept_deletes
+    source = opened(tmp_path, topic, on_bad_rows=DEAD)
+    before = rows(source, end), source.bad_rows({}, end)
+    base.write_bytes(b"".join(one[: -len(b" 01234567")] + b"\n" for one in base.read_bytes().splitlines()))
+    source = opened(tmp_path, topic, on_bad_rows=DEAD)
+    assert (rows(source, end), source.bad_rows({}, end)) == before
+    sent(source, *[{"op": "u", "after": {"id": 1, "name": "c" * 200}}] * 9)
+    assert shortened([opened(tmp_path, topic, on_bad_rows=DEAD)])
+    base = files_of(source.journal.group()[0]).base
+    assert all(without_checksum(one) for one in base.read_bytes().splitlines())
+
+
+def deletes(source):
+    """The ids of rows of which a base has a delete."""
+    found = [json.loads(one) for one in source.journal.base().lines.read(0, source.journal.base().rows) if one]
+    return [one["before"]["id"] for one in found if one.get("op") == "d"]
+
+
+def removed(*ids):
+    return [one for id_ in ids for one in ({"op": "c", "after": {"id": id_}}, {"op": "d", "before": {"id": id_}})]
+
+
+def test_a_source_without_a_dead_letter_has_no_deletes_in_its_base(topic, tmp_path):
+    source = opened(tmp_path, topic, on_bad_rows=DEAD)
+    sent(source, *removed(1, 2, 3), {"op": "c", "after": {"id": 4}}, *HEARTBEATS)
+    assert source.bad_rows({}, source.available()) == []
+    assert shortened([opened(tmp_path, topic, on_bad_rows=DEAD)])
+    source = opened(tmp_path, topic, on_bad_rows=DEAD)
+    assert (deletes(source), rows(source, source.available())) == ([], [(4, None)])
+
+
+def test_deletes_stay_behind_the_first_dead_letter_alone(topic, tmp_path):
+    def fresh(**more):
+        return opened(tmp_path, topic, on_bad_rows=DEAD, **more)
+
+    sent(fresh(), *removed(1, 2), {"op": "c", "after": {"id": 3, "name": 7}}, *removed(4, 3), *HEARTBEATS)
+    end = fresh().available()
+    [bad] = fresh().bad_rows({}, end)
+    for _ in range(2):  # also through a second base
+        assert shortened([fresh()])
+        assert deletes(fresh()) == [4, 3]
+        assert fresh().bad_rows({}, fresh().available()) == [bad]
+        sent(fresh(), *[{"op": "u", "after": {"id": 9, "name": "x" * 200}}] * 9)
+    Replays(tmp_path, "ods.t__dead_letters").add([replace(bad.letter, raw=bad.letter.raw.replace(b"7", b'"late"'))])
+    assert [row[0] for row in rows(fresh(), fresh().available())] == [9], "a later delete counts"
+
+
+def test_a_dead_letter_that_new_columns_can_read_undoes_no_later_delete(topic, tmp_path):
+    """Its message is no bad row of the columns with which the base is made."""
+
+    def fresh(type_):
+        return opened(tmp_path, topic, on_bad_rows=DEAD, columns={"id": "bigint", "name": type_})
+
+    sent(fresh("int"), {"op": "c", "after": {"id": 1, "name": "seven"}}, {"op": "d", "before": {"id": 1}}, *HEARTBEATS)
+    [bad] = fresh("int").bad_rows({}, fresh("int").available())
+    assert shortened([fresh("string")])
+    assert deletes(fresh("string")) == [1]
+    Replays(tmp_path, "ods.t__dead_letters").add([bad.letter])
+    assert rows(fresh("string"), fresh("string").available()) == []
+
+
+@pytest.mark.parametrize("how", ["earlier version", "made again", "removed", "read again"])
+def test_deletes_stay_where_dead_letters_may_come_before_all_lines(topic, tmp_path, how):
+    def fresh():
+        return opened(tmp_path, topic, on_bad_rows=DEAD)
+
+    if how in ("made again", "removed"):
+        sent(fresh(), {"op": "c", "after": {"id": 1, "name": 7}})
+        fresh().bad_rows({}, fresh().available())
+    if how == "removed":
+        shutil.rmtree(fresh().journal.group()[0])
+    if how == "made again":
+        topic.id, topic.there, topic.begin, topic.end = "second", {"0": []}, {"0": 0}, {"0": 0}
+    sent(fresh(), *removed(1), *HEARTBEATS)
+    if how == "earlier version":
+        (fresh().journal.group()[0] / "letters").rmdir()
+    if how == "read again":
+        Replays(tmp_path, "ods.t__dead_letters").add([Letter("1/00000001.jsonl:1", b"{}")])
+    assert shortened([fresh()])
+    assert deletes(fresh()) == [1]
 
 
 def test_a_write_that_left_no_whole_line_behind_a_base_goes_on_where_the_topic_was_read(three, topic, tmp_path):

@@ -81,7 +81,8 @@ class BinlogRows(DatabaseTableReader):
             is_away = isinstance(error, pymysql.OperationalError | pymysql.InterfaceError) and (
                 code in AWAY or not code
             )
-            raise (self._failures.away(error) if is_away else self._failures.refused(error)) from None
+            failures = self._failures
+            raise (failures.away(error) if is_away else failures.refused(error, is_session=True)) from None
         except pa.ArrowException as error:
             raise self._failures.refused(error) from None
 

@@ -1,7 +1,7 @@
 """What drivers of databases raise, as errors that name the table and its connection."""
 
 from streamhouse.errors import Location, SourceError, StoreUnavailableError
-from streamhouse.ingest.tables.database_troubles import NO_ANSWER, explained, trouble_of
+from streamhouse.ingest.tables.database_troubles import NO_ANSWER, code_of, explained, trouble_of
 
 _HIDDEN = "***"
 
@@ -33,14 +33,20 @@ class DatabaseFailures:
     def away(self, error: BaseException) -> StoreUnavailableError:
         """The database does not answer."""
         said = self._said(error)
-        trouble = trouble_of(said) or NO_ANSWER
+        trouble = trouble_of(said, code_of(error)) or NO_ANSWER
         return StoreUnavailableError(f"connection '{self._connection}': {trouble.what}: {said}", hint=trouble.remedy)
 
-    def refused(self, error: BaseException) -> SourceError:
-        """The database refuses us, or a value cannot be read."""
+    def refused(self, error: BaseException, *, is_session: bool = False) -> SourceError:
+        """The database refuses us, or a value cannot be read.
+
+        Args:
+            error: What the driver raised.
+            is_session: Whether there is no session at all.
+        """
         said, hint = explained(
             self._said(error),
             "see what the user of the connection may read; name under 'columns' what to take of each row",
+            code_of(error) if is_session else None,
         )
         return SourceError(
             f"{self._name} of connection '{self._connection}' cannot be read: {said}", at=self._at, hint=hint

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from streamhouse.ingest.tables.database import DatabaseTableReader, StoredColumn
+from streamhouse.ingest.tables.database_troubles import code_of, trouble_of
 from streamhouse.ingest.tables.postgres_types import natural
 from streamhouse.ingest.tables.sessions import postgres_session, require_psycopg
 from streamhouse.stores.arrow import arrow_type
@@ -25,7 +26,6 @@ WHERE n.nspname = %s AND c.relname = %s AND a.attnum > 0 AND NOT a.attisdropped
   AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
 ORDER BY a.attnum
 """
-_REFUSED = ("authentication failed", "no pg_hba.conf entry", "does not exist", "permission denied", "certificate")
 
 
 class PostgresRows(DatabaseTableReader):
@@ -72,8 +72,10 @@ class PostgresRows(DatabaseTableReader):
             with postgres_session(self._place, self._password, options=_SESSION) as session:
                 yield session
         except psycopg.OperationalError as error:
-            is_refused = any(one in str(error) for one in _REFUSED)
-            raise (self._failures.refused(error) if is_refused else self._failures.away(error)) from None
+            trouble = trouble_of(str(error), code_of(error))
+            ends_by_itself = trouble is None or trouble.ends_by_itself
+            failures = self._failures
+            raise (failures.away(error) if ends_by_itself else failures.refused(error, is_session=True)) from None
         except (psycopg.Error, pa.ArrowException) as error:
             raise self._failures.refused(error) from None  # what is behind it may have the password
 

@@ -1,10 +1,16 @@
 """Sessions in databases that others own, as captures and readers of tables open them."""
 
+import os
+import re
 import ssl
+import time
+from functools import lru_cache
 from importlib.util import find_spec
+from select import select
 from typing import TYPE_CHECKING, Any
 
 from streamhouse.errors import MissingPackageError
+from streamhouse.ingest.tables.database_troubles import trouble_of
 from streamhouse.model.connection import Connection
 
 if TYPE_CHECKING:
@@ -15,6 +21,9 @@ AWAY = (1040, 1053, 1077, 1079, 1152, 1184, 1927, 2002, 2003, 2006, 2013, 2014, 
 """Codes of errors of MariaDB and MySQL that end when the server is back."""
 TIMEOUT_S = 10
 """How long a server may take to answer a new session."""
+_OF_THE_SERVER = re.compile(r"failed: [^\s:]+:  ")
+"""What a driver of PostgreSQL says behind this comes from the server: severity and text in the server's language."""
+_REFUSAL = re.compile(rb'ErrorResponse\s+S "[^"]*" V "[^"]*" C "([0-9A-Z]{5})"')
 
 
 def postgres_session(
@@ -30,24 +39,67 @@ def postgres_session(
 
     Raises:
         MissingPackageError: psycopg is not installed.
-        psycopg.Error: there is no such session; its text may have the password.
+        psycopg.Error: there is no such session; its text may have the password. Where that is in a language that we
+            do not know, it has the `sqlstate` of the server.
     """
     require_psycopg()
     import psycopg
+    from psycopg.conninfo import make_conninfo
 
-    return psycopg.connect(
-        host=place.host,
-        port=place.port_number,
-        dbname=place.database,
-        user=place.user,
-        password=password or None,
-        sslmode=place.tls,
-        sslrootcert=place.ca,
-        connect_timeout=TIMEOUT_S,
-        application_name="streamhouse",
-        options=options,
-        autocommit=autocommit,
-    )
+    settings: dict[str, Any] = {
+        "host": place.host,
+        "port": place.port_number,
+        "dbname": place.database,
+        "user": place.user,
+        "password": password or None,
+        "sslmode": place.tls,
+        "sslrootcert": place.ca,
+        "connect_timeout": TIMEOUT_S,
+        "application_name": "streamhouse",
+        "options": options,
+    }
+    try:
+        return psycopg.connect(**settings, autocommit=autocommit)
+    except psycopg.OperationalError as error:
+        said = str(error)
+        if error.sqlstate is None and _OF_THE_SERVER.search(said) and trouble_of(said) is None:
+            error.sqlstate = _sqlstate_of(said, make_conninfo(**settings))
+        raise
+
+
+@lru_cache(maxsize=64)
+def _sqlstate_of(said: str, asked: str) -> str | None:  # noqa: ARG001  a server that says the same is not asked again
+    """Why a server refuses a session: psycopg gives the text of that, and not the code, so it is asked once more."""
+    from psycopg import pq
+
+    if not hasattr(os, "memfd_create"):
+        return None  # only on Linux the driver says more
+    with os.fdopen(os.memfd_create("streamhouse"), "rb") as trace:  # in memory, since it may have the password
+        connection = pq.PGconn.connect_start(asked.encode())
+        try:
+            connection.trace(trace.fileno())
+            _wait_for(connection)
+            connection.untrace()
+        finally:
+            connection.finish()
+        trace.seek(0)
+        found = _REFUSAL.search(trace.read())
+    return None if found is None else found[1].decode()
+
+
+def _wait_for(connection: "psycopg.pq.abc.PGconn") -> None:
+    """Wait until there is a session or none, at most for `TIMEOUT_S`."""
+    from psycopg.pq import ConnStatus, PollingStatus
+
+    until = time.monotonic() + TIMEOUT_S
+    while connection.status != ConnStatus.BAD and (left := until - time.monotonic()) > 0:
+        match connection.connect_poll():
+            case PollingStatus.READING:
+                select([connection.socket], [], [], left)
+            case PollingStatus.WRITING:
+                select([], [connection.socket], [], left)
+            case _:
+                return
 
 
 def binlog_session(place: Connection, password: str, **more: Any) -> "pymysql.Connection[Any]":

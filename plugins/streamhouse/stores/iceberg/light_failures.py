@@ -20,6 +20,8 @@ _STORE_REFUSES = re.compile(
 )
 _NO_BUCKET = "AWS Error NO_SUCH_BUCKET"
 _DATABASE_REFUSES = re.compile(r"authentication failed|no password supplied|permission denied|does not exist")
+_REFUSING_STATES = ("28", "3D", "42")
+"""Classes of SQLSTATE: who may come in, which database, what there is and who may read it."""
 _CATALOG_AWAY = "does it run, and is cold.catalog (STREAMHOUSE_COLD_CATALOG) its address?"
 _STORE_AWAY_HINT = "does it run, and is object_store.endpoint (STREAMHOUSE_S3_ENDPOINT) its address?"
 _CREDENTIAL = (
@@ -71,7 +73,8 @@ def no_bucket(name: str) -> StoreError:
 def of_database(error: "DBAPIError", secrets: Sequence[str]) -> Exception:
     """What the database of a catalog says."""
     said = _shown(error.orig or error, secrets)
-    if _DATABASE_REFUSES.search(str(error.orig)):
+    sqlstate = getattr(error.orig, "sqlstate", None) or ""
+    if sqlstate.startswith(_REFUSING_STATES) or _DATABASE_REFUSES.search(str(error.orig)):
         return StoreError(f"the database with the catalog of the cold tier refuses: {said}", hint=_PASSWORD)
     return StoreUnavailableError(
         f"the database with the catalog of the cold tier does not answer: {said}", hint=_CATALOG_AWAY

@@ -1,12 +1,21 @@
 """Why there is no session in a database, in words that name the cause, each with its remedy."""
 
 import socket
+import struct
+from contextlib import contextmanager
+from threading import Thread
 
+import pymysql
 import pytest
 
+from streamhouse.capture import binlog
 from streamhouse.capture.database import DatabaseAway
 from streamhouse.capture.kinds import open_database
+from streamhouse.errors import CaptureFailedError, SourceError, StoreUnavailableError
+from streamhouse.ingest.tables import binlog_rows
+from streamhouse.ingest.tables.binlog_rows import BinlogRows
 from streamhouse.ingest.tables.database_troubles import NO_ANSWER, trouble_of
+from streamhouse.ingest.tables.postgres_rows import PostgresRows
 from streamhouse.model.connection import Connection
 from tests.tables import each
 
@@ -14,6 +23,8 @@ CERTIFICATE = "the certificate of the server is not trusted"
 ELSEWHERE = "the certificate of the server is for another host"
 EXPIRED = "the certificate of the server is not valid now"
 USER = "the server refuses the user or the password"
+LET_IN = "the server does not let this user in"
+DATABASE = "the server has no such database"
 HOST = "the name of the host is not known"
 PORT = "no server answers at this port"
 CLIENT = "the server refuses the certificate of this client"
@@ -51,12 +62,107 @@ AT = 'connection failed: connection to server at "127.0.0.1", port 5432 failed: 
         ("server closed the connection unexpectedly", None),
         ("Access denied for user 'u'@'%' to database 'shop'", None),
         ('permission denied for table "database"', None),
+        (f'{AT}FATAL:  permission denied for database "shop"', "the user may not connect to the database"),
+        (f"{AT}FATAL:  the database system is starting up", "the server starts or ends at this moment"),
+        (f"{AT}FATAL:  sorry, too many clients already", "the server has as many sessions as it takes"),
     ],
 )  # fmt: skip
 def test_what_is_said_names_the_cause(said, what):
     found = trouble_of(said)
     assert (found and found.what) == what
     assert str(DatabaseAway(said)) == f"{what or NO_ANSWER.what}: {said}"
+
+
+@each(
+    ("said", "code", "what"),
+    [
+        ("FATAL:  Passwort-Authentifizierung für Benutzer »u« fehlgeschlagen", "28P01", USER),
+        ("FATAL:  Rolle »u« existiert nicht", "28000", LET_IN),
+        ("FATAL:  la base de données « shop » n'existe pas", "3D000", DATABASE),
+        ("ВАЖНО:  система баз данных запускается", "57P03", "the server starts or ends at this moment"),
+        ("Benutzer 'u'@'h' hat keine Zugriffsberechtigung (verwendetes Passwort: JA)", 1045, USER),
+        ("Unbekannte Datenbank 'shop'", 1049, DATABASE),
+        ("Host 'h' hat keine Berechtigung", 1130, "the server does not let this user in from this machine"),
+        ("Zu viele Verbindungen", 1040, "the server has as many sessions as it takes"),
+        ("FATAL:  no pg_hba.conf entry for host", "28000", "the server does not let this user in from this machine"),
+        ("Division durch Null", "22012", None),
+    ],
+)
+def test_the_code_names_the_cause_where_the_text_is_not_known(said, code, what):
+    assert str(DatabaseAway(said, code)) == f"{what or NO_ANSWER.what}: {said}"
+
+
+@contextmanager
+def refusing(code, text):
+    """A server of PostgreSQL's protocol that lets nobody in; gives its port, and grows with each who wanted to."""
+    asked = []
+
+    def serve():
+        while True:
+            try:
+                one, _ = listening.accept()
+            except OSError:
+                return
+            with one:
+                if _message(one) == _TLS:
+                    one.sendall(b"N")
+                    _message(one)
+                asked.append(1)
+                body = b"".join(part.encode() + b"\0" for part in ("SFATAL", "VFATAL", f"C{code}", f"M{text}")) + b"\0"
+                one.sendall(b"E" + struct.pack("!i", len(body) + 4) + body)
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = Thread(target=serve)
+        thread.start()
+        yield listening.getsockname()[1], asked
+        listening.shutdown(socket.SHUT_RDWR)
+        thread.join()
+
+
+_TLS = struct.pack("!i", 80877103)
+
+
+def _message(one):
+    (size,) = struct.unpack("!i", one.recv(4, socket.MSG_WAITALL))
+    return one.recv(size - 4, socket.MSG_WAITALL)
+
+
+GERMAN = [
+    ("28P01", "Passwort-Authentifizierung für Benutzer »me« fehlgeschlagen", USER, False),
+    ("3D000", "Datenbank »shop« existiert nicht", DATABASE, False),
+    ("57P03", "das Datenbanksystem startet", "the server starts or ends at this moment", True),
+    ("XX000", 'ein Text C "28P01" mit Zeichen', NO_ANSWER.what, True),
+]
+
+
+@each(("code", "text", "what", "ends_by_itself"), GERMAN)
+def test_a_postgres_server_that_speaks_another_language(tmp_path, code, text, what, ends_by_itself):
+    with refusing(code, text) as (port, asked):
+        database = open_database("shop", of("postgres", port=port), tmp_path)
+        for _ in range(2):
+            with pytest.raises(DatabaseAway) as away:
+                database.check([])
+            assert str(away.value).startswith(f"{what}: ")
+            assert text in str(away.value)
+            assert away.value.trouble.ends_by_itself is ends_by_itself
+        assert len(asked) == 3, "a text whose code is known needs no second session"
+        rows = PostgresRows("public.o", "shop", of("postgres", port=port), "", None)
+        with pytest.raises(StoreUnavailableError if ends_by_itself else SourceError, match=what):
+            rows.columns()
+
+
+def test_a_mariadb_server_that_speaks_another_language(tmp_path, monkeypatch):
+    def refuse(*_, **__):
+        error = pymysql.OperationalError(1045, "Benutzer 'me'@'h' hat keine Zugriffsberechtigung")
+        error.sqlstate = "28000"  # as it comes from a server
+        raise error
+
+    for module in (binlog, binlog_rows):
+        monkeypatch.setattr(module, "binlog_session", refuse)
+    with pytest.raises(CaptureFailedError, match=f"{USER}: Benutzer 'me'"):
+        open_database("shop", of("mariadb"), tmp_path).check([])
+    with pytest.raises(SourceError, match=f"{USER}: Benutzer 'me'"):
+        BinlogRows("store.o", "shop", of("mariadb"), "", None).columns()
 
 
 def of(kind, **more):
