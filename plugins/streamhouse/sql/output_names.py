@@ -7,6 +7,7 @@ from sqlglot.optimizer.scope import Scope
 
 from streamhouse.sql.admit import Refused
 from streamhouse.sql.classes import Kinds
+from streamhouse.sql.grouping_names import named_in_grouping
 from streamhouse.sql.infer import Inference
 from streamhouse.sql.scopes import own_nodes
 from streamhouse.sql.unknown_columns import in_several, offered
@@ -32,6 +33,7 @@ class OutputNames:
                 place = "WHERE" if _WHERE[type(node)] else "a window function"
                 self._hidden += [(column, place) for column in _unqualified(node)]
             elif isinstance(node, exp.Select):
+                self._hidden += [(column, "GROUPING") for column in named_in_grouping(node)]
                 parts = [*node.selects, *filter(None, [node.args.get("group")])]
                 self._shown += [(column, node) for part in parts for column in _unqualified(part)]
 
