@@ -297,6 +297,8 @@ class _Fit:
                 yield from self._element(node, first, arguments[1])
                 yield from self._key(node, first, arguments[1])
                 yield from self._int_place(name, first, arguments[1])
+        elif name == "try_element_at" and len(node.expressions) == 2:
+            yield from self._int_place(name, *node.expressions)
         elif name == "equal_null" and len(node.expressions) == 2:
             yield from self._compared(node, *node.expressions)
         elif name == "to_timestamp" and len(node.expressions) == 2:

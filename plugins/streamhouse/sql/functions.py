@@ -264,7 +264,7 @@ def _together(types: Types) -> SparkType | None:
     """Of two arrays as sets: Spark finds no type for a decimal beside another type."""
     different = len({kind for kind in types if kind != t.array_of(t.VOID)}) > 1
     decimal = any(kind is not None and kind.element is not None and kind.element.kind == "decimal" for kind in types)
-    return None if different and decimal else t.widest(*types)
+    return None if (different and decimal) or t.VOID in types else t.widest(*types)
 
 
 def _if(types: Types) -> SparkType | None:

@@ -29,7 +29,7 @@ def piece(types: Types) -> SparkType | None:
 
 def overlaid(types: Types) -> SparkType | None:
     """Bytes of bytes, else text; None: Spark puts no text into bytes, and no bytes into a text."""
-    mixed = t.BINARY in types[:2] and not all(kind in (t.BINARY, t.VOID) for kind in types[:2])
+    mixed = t.BINARY in types[:2] and any(kind != t.BINARY for kind in types[:2])
     return None if mixed else text_of(types)
 
 
