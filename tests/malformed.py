@@ -101,7 +101,7 @@ JSON_FORM = {
     "no JSON": b"hello",
     "cut off": json_line()[:-9],
     "null": b"null",
-    "an array": b"[1]",
+    "an array without its end": b"[1",
     "a text": b'"a"',
     "a number": b"7",
     "two objects": b'{"id": 1}{"id": 2}',

@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 
@@ -48,14 +48,14 @@ class FileSplit:
         numbers: Of each of `rows`, which record of the file it is, from 0; rises.
         bad: Number of a record → what is wrong with it.
         records: How many records the file has.
-        lines: Of each record, the line where it begins; empty: the number is the place.
+        text: The places of the records, without their bytes; None: the number is the place.
     """
 
     rows: pa.Table
     numbers: NDArray[np.int64]
     bad: dict[int, BadRow]
     records: int
-    lines: Sequence[int] = ()
+    text: Records | None = None
 
     def between(self, first: int, last: int, name: str, without: Collection[str]) -> Split:
         """The records `[first, last)`."""
@@ -68,7 +68,7 @@ class FileSplit:
 
     def place(self, name: str, number: int) -> str:
         """The position of a record."""
-        return f"{name}:{self.lines[number] if self.lines else number + 1}"
+        return f"{name}:{self.text.place(number) if self.text is not None else number + 1}"
 
 
 def split_text(
@@ -103,13 +103,13 @@ def _split_text(
     found = part(records.texts, parse, reason)
     header = records.header.decode(errors="replace")
     bad = {
-        number: BadRow(Letter(f"{name}:{records.lines[number]}", records.texts[number], header), *why)
+        number: BadRow(Letter(f"{name}:{records.place(number)}", records.texts[number], header), *why)
         for number, why in sorted(found.wrong.items())
     }
     rows = pa.concat_tables([arrow_schema(columns).empty_table(), *found.tables])
     if kind == "json":
         refuse_other_fields(records.texts, rows, name)
-    return FileSplit(rows, np.array(found.numbers, dtype=np.int64), bad, len(records.texts), records.lines)
+    return FileSplit(rows, np.array(found.numbers, dtype=np.int64), bad, len(records.texts), replace(records, texts=[]))
 
 
 def _csv_reader(

@@ -14,7 +14,9 @@ from streamhouse.model.bad_rows import OnBadRows
 
 class _AnyFiles(NotNull):
     path: str = Field(min_length=1, description="file or pattern (*, ?, [a-z], **), relative to the project")
-    format: Format | None = Field(default=None, description="csv, json (one object per line) or parquet")
+    format: Format | None = Field(
+        default=None, description="csv, json (an object in each line, or a list of objects) or parquet"
+    )
     columns: dict[str, str] = Field(default_factory=dict, description="column: type; empty: as the first file has them")
     on_bad_rows: OnBadRows = Field(default=OnBadRows(), description="fail or dead_letter, and a limit")
 

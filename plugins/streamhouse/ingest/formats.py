@@ -19,6 +19,7 @@ from streamhouse.ingest.not_null import HINT, first_null
 from streamhouse.ingest.packed_file import without_packing
 from streamhouse.ingest.parquet import column_types, parquet_part, parquet_rows
 from streamhouse.ingest.parquet_types import fitted
+from streamhouse.ingest.records import one_line
 from streamhouse.ingest.wrong_row import first_wrong_row
 from streamhouse.model.table import Column
 from streamhouse.stores.arrow import arrow_schema
@@ -86,8 +87,8 @@ def read_file(
     """The rows `[first, last)` of a file, or all, with exactly these columns; others that it has are left out.
 
     An absent column is null. CSV is read as Spark's reader reads it (`csv_file`).
-    JSON is one object per line; an absent field is null. A time without a zone is UTC where the column is a
-    `timestamp`.
+    JSON is an object in each line, or a list of objects; an absent field is null. A time without a zone is UTC where
+    the column is a `timestamp`.
 
     Args:
         path: The file.
@@ -141,7 +142,7 @@ def nothing(columns: tuple[Column, ...], rows: int) -> pa.Table:
 
 
 def read_json(path: Path, columns: tuple[Column, ...], name: str) -> pa.Table:
-    """The rows of a file of JSON objects, one in each line, with exactly these columns; an absent field is null.
+    """The rows of a file of JSON objects, in lines or in a list, with exactly these columns; an absent field is null.
 
     Raises:
         SourceError: a line is no object, or a value does not fit; with its line.
@@ -160,7 +161,7 @@ def _json_columns(path: Path, name: str) -> tuple[Column, ...]:
     records = json_file(path, name)
     if wrong := first_wrong(records.texts):
         raise wrong_line(wrong, wrong.number, records, name)
-    text = b"\n".join(record.removeprefix(b"\xef\xbb\xbf") for record in records.texts)
+    text = b"\n".join(one_line(record.removeprefix(b"\xef\xbb\xbf")) for record in records.texts)
     options = pa_json.ReadOptions(block_size=max(_INFERRED_BYTES, len(text) + 1))
     try:
         schema = pa_json.read_json(io.BytesIO(text), options).schema

@@ -1,4 +1,4 @@
-"""A file of JSON objects, one in each line: its records, and the error of one that cannot be read."""
+"""A file of JSON objects, in lines or in a list: its records, and the error of one that cannot be read."""
 
 from pathlib import Path
 
@@ -37,7 +37,7 @@ def wrong_line(error: UnreadableError, number: int, records: Records, name: str)
         records: Of the file.
         name: Of the file.
     """
-    at = Location(name, records.lines[number])
+    at = Location(name, records.lines[number], records.columns[number] if records.columns else 1)
     if error.reason == REASON:
         return SourceError(str(error), at=at, hint=HINT)
     if error.reason == "type":
@@ -48,7 +48,7 @@ def wrong_line(error: UnreadableError, number: int, records: Records, name: str)
 def _remedy(record: bytes) -> str:
     text = record.removeprefix(b"\xef\xbb\xbf").strip()
     if text[:1] == b"[":
-        return "write one object in each line: jq -c '.[]' FILE"
+        return f"write one object in each line: jq -c '.[]' FILE; or {_MEND}"
     if text[:1] == b"{" and text[-1:] != b"}":
         return f"write the whole object in one line: jq -c . FILE; or {_MEND}"
     return _MEND

@@ -13,6 +13,7 @@ from streamhouse.errors import Location, SourceError
 from streamhouse.ingest.json_text import Cursor, decoded, is_json
 from streamhouse.ingest.json_values import JsonRow
 from streamhouse.ingest.not_null import NoValueError, first_null
+from streamhouse.ingest.records import one_line
 from streamhouse.ingest.spark_times import day_number, instant_number, local_number
 from streamhouse.ingest.unreadable import UnreadableError
 from streamhouse.ingest.years import within_years
@@ -144,10 +145,11 @@ def _by_arrow(records: Sequence[bytes], columns: tuple[Column, ...]) -> pa.Table
     lines = [record.strip(_BLANKS) for record in records]
     if not all(line[:1] == b"{" and line[-1:] == b"}" for line in lines):
         return None
-    if any(b"\n" in line for line in lines):
-        if not all(is_json(line) for line in lines if b"\n" in line):
-            return None  # a line end may be within a text, where JSON has none
-        lines = [line.replace(b"\n", b" ") for line in lines]  # between tokens
+    broken = [line for line in lines if b"\n" in line or b"\r" in line]
+    if not all(map(is_json, broken)):
+        return None  # a text may have a line end, which Spark refuses
+    if broken:
+        lines = [one_line(line) for line in lines]
     text = b"\n".join(lines)
     text.decode()  # Arrow takes bytes that are no UTF-8 as they are
     if _ARROW_DIFFERS.search(text) or _is_deep(lines, text) or _has_long_numbers(text, lines, schema):

@@ -58,6 +58,11 @@ _ELEMENT_PLACES = {
     "array_insert": 2,
 }
 """Function of an array → place of the argument that is like its elements."""
+_OF_KIND = {
+    "sort_array": (1, frozenset({"boolean"})),
+    **dict.fromkeys(("from_json", "from_csv"), (0, frozenset({"string"}))),
+}
+"""Function → place of an argument that Spark converts from no other type."""
 
 _MOST = 3
 """Arguments of the calls that the table is about."""
@@ -65,6 +70,7 @@ _MOST = 3
 _LIKE = {"tinyint": "int", "smallint": "int", "float": "double"}
 _KINDS = words("int bigint decimal double string timestamp timestamp_ntz date boolean binary array map struct")
 _CONSTANT = frozenset({"constant"})
+_OF_TIMES = frozenset({"date", "timestamp", "timestamp_ntz", "string"})
 _VARIANT = frozenset({"variant"})
 _AS_TEXT = words("int date boolean string")
 """What an argument takes that takes a VARIANT too, for Spark makes a text of it."""
@@ -279,6 +285,9 @@ class _Fit:
         first = node.expressions[0] if isinstance(node, exp.Anonymous) and node.expressions else node.args.get("this")
         if not isinstance(first, exp.Expr):
             return
+        if name in _OF_KIND and len(node.expressions) > _OF_KIND[name][0]:
+            place, kinds = _OF_KIND[name]
+            yield from self._argument(node.expressions[place], kinds, f"{name}()")
         yield from self._arguments(node, f"{name}()")
         yield from wrong_constants(name, _given(node), self._type)
         if name == "if":
@@ -288,8 +297,13 @@ class _Fit:
             if len(arguments) == 2 and isinstance(arguments[1], exp.Expr):
                 yield from self._element(node, first, arguments[1])
                 yield from self._key(node, first, arguments[1])
+                yield from self._int_place(name, first, arguments[1])
+        elif name == "try_element_at" and len(node.expressions) == 2:
+            yield from self._int_place(name, *node.expressions)
         elif name == "equal_null" and len(node.expressions) == 2:
             yield from self._compared(node, *node.expressions)
+        elif name == "to_timestamp" and len(node.expressions) == 2:
+            yield from self._formatted(name, first)
         elif name in _ELEMENT_PLACES:
             yield from self._element_argument(node, name)
         elif name in _OF_VARIANT:
@@ -334,11 +348,26 @@ class _Fit:
         place = _ELEMENT_PLACES[name]
         if len(arguments) <= place:
             return
+        if name == "array_insert":
+            yield from self._int_place(name, arguments[0], arguments[1])
         array, kind = self._type(arguments[0]), self._type(arguments[place])
         if array is None or kind is None or array.element is None or _alike(array.element, kind):
             return
         message = f"the elements of {array} are no {kind}"
         yield Refused(node, message, f"write CAST({short(arguments[place])} AS {array.element})")
+
+    def _formatted(self, name: str, moment: exp.Expr) -> Iterator[Refused]:
+        """A number beside a format ends in an error within Spark."""
+        kind = self._type(moment)
+        if kind is not None and kind.numeric:
+            message = f"{name}() takes a text beside a format, and {short(moment)} is {kind}"
+            yield Refused(moment, message, f"write CAST({short(moment)} AS STRING)")
+
+    def _int_place(self, name: str, of: exp.Expr, place: exp.Expr) -> Iterator[Refused]:
+        kind, place_type = self._type(of), self._type(place)
+        if kind is not None and kind.kind == "array" and place_type is not None and place_type.kind == "bigint":
+            message = f"{name}() takes an INT as place, and {short(place)} is BIGINT"
+            yield Refused(place, message, f"write CAST({short(place)} AS INT)")
 
     def _lambdas(self, node: exp.Func, name: str) -> Iterator[Refused]:
         fewest, most = _LAMBDAS[name]
@@ -382,7 +411,8 @@ class _Fit:
         kind = self._type(part)
         if kind is None or (kind.kind == "variant" and taken >= _AS_TEXT):
             return
-        if _LIKE.get(kind.kind, kind.kind) in (_KINDS | _VARIANT) - taken:
+        is_span = kind.kind in functions.INTERVALS and taken <= _OF_TIMES
+        if is_span or _LIKE.get(kind.kind, kind.kind) in (_KINDS | _VARIANT) - taken:
             yield Refused(part, f"{shown} takes {_words(taken)} here, and {short(part)} is {kind}", _CAST)
 
 

@@ -10,6 +10,7 @@ from typing import TypeVar
 from streamhouse.sql import spark_type as t
 from streamhouse.sql.literals import time_arithmetic
 from streamhouse.sql.spark_type import SparkType
+from streamhouse.sql.text_types import chosen_text, overlaid, padded, piece, reversed_value
 from streamhouse.sql.words import words
 
 Rule = Callable[[Sequence[SparkType | None]], SparkType | None]
@@ -129,8 +130,6 @@ FIXED: dict[str, SparkType] = {
     **_named(SparkType("tinyint"), "grouping bit_get getbit"),
     "sentences": t.array_of(t.array_of(t.STRING)),
     "str_to_map": t.map_of(t.STRING, t.STRING),
-    "window": t.struct_of(("start", t.TIMESTAMP), ("end", t.TIMESTAMP)),
-    "session_window": t.struct_of(("start", t.TIMESTAMP), ("end", t.TIMESTAMP)),
 }
 
 
@@ -261,6 +260,13 @@ def _array_append(types: Types) -> SparkType | None:
     return t.array_of(element) if element else None
 
 
+def _together(types: Types) -> SparkType | None:
+    """Of two arrays as sets: Spark finds no type for a decimal beside another type."""
+    different = len({kind for kind in types if kind != t.array_of(t.VOID)}) > 1
+    decimal = any(kind is not None and kind.element is not None and kind.element.kind == "decimal" for kind in types)
+    return None if (different and decimal) or t.VOID in types else t.widest(*types)
+
+
 def _if(types: Types) -> SparkType | None:
     return t.widest(*types[1:])
 
@@ -297,13 +303,10 @@ def _operator(symbol: str) -> Rule:
     return rule
 
 
-def _text(types: Types) -> SparkType | None:
-    argument_type = _first(types)
-    return argument_type if argument_type in (t.STRING, t.BINARY) else None
-
-
-def _end(types: Types) -> SparkType | None:
-    return t.BINARY if _first(types) == t.BINARY else t.STRING
+def _window(types: Types) -> SparkType | None:
+    """Start and end of a time window: instants, but of a time without a zone such times."""
+    moment = t.TIMESTAMP_NTZ if _first(types) == t.TIMESTAMP_NTZ else t.TIMESTAMP
+    return t.struct_of(("start", moment), ("end", moment))
 
 
 def _number(types: Types) -> SparkType | None:
@@ -330,17 +333,6 @@ def _bits(types: Types) -> SparkType | None:
     if argument_type is None or not argument_type.integral:
         return None
     return argument_type if argument_type == t.BIGINT else t.INT
-
-
-def _same_or_text(types: Types) -> SparkType | None:
-    """Of `elt` and `overlay`: bytes of bytes alone, else text."""
-    if not types or None in types:
-        return None
-    return t.BINARY if all(kind in (t.BINARY, t.VOID) for kind in types) and t.BINARY in types else t.STRING
-
-
-def _elt(types: Types) -> SparkType | None:
-    return _same_or_text(types[1:])
 
 
 def _zero_if_null(types: Types) -> SparkType | None:
@@ -415,25 +407,26 @@ RULES: dict[str, Rule] = {
         words(
             """
             min max any_value first last first_value last_value max_by min_by mode lag lead
-            nth_value nullif array_distinct sort_array array_sort slice array_compact array_remove
-            array_except array_intersect map_concat map_filter reverse bit_and bit_or bit_xor filter nullifzero
-            approx_top_k_combine
+            nth_value nullif array_distinct sort_array array_sort slice array_compact
+            map_filter bit_and bit_or bit_xor filter nullifzero approx_top_k_combine
             """
         ),
         _first,
     ),
-    **dict.fromkeys(("coalesce", "nvl", "ifnull", "greatest", "least", "array_union"), _widest),
+    **dict.fromkeys(("coalesce", "nvl", "ifnull", "greatest", "least", "map_concat"), _widest),
+    **dict.fromkeys(("array_union", "array_except", "array_intersect"), _together),
+    **dict.fromkeys(TIME_WINDOWS, _window),
     **dict.fromkeys(("array_agg", "collect_list", "collect_set", "array_repeat"), _list),
     **dict.fromkeys(("array_max", "array_min", "get"), _element),
-    **dict.fromkeys(("array_append", "array_prepend"), _array_append),
+    **dict.fromkeys(("array_append", "array_prepend", "array_remove"), _array_append),
     **dict.fromkeys(("element_at", "try_element_at"), _element_at),
     **dict.fromkeys(("percentile", "median"), _percentile),
     **dict.fromkeys(("percentile_approx", "approx_percentile"), _approx_percentile),
     **dict.fromkeys(("if", "nvl2"), _if),
     **dict.fromkeys(("round", "bround"), _rounded(0)),
     **dict.fromkeys(("ceil", "ceiling", "floor"), _whole),
-    **dict.fromkeys(("lpad", "rpad", "substring", "substr"), _text),
-    **dict.fromkeys(("left", "right"), _end),
+    **dict.fromkeys(("lpad", "rpad"), padded),
+    **dict.fromkeys(("substring", "substr", "left", "right"), piece),
     **dict.fromkeys(("abs", "negative", "positive"), _number),
     **dict.fromkeys(("pmod", "mod", "try_mod"), _operator("%")),
     **dict.fromkeys(("shiftleft", "shiftright", "shiftrightunsigned"), _bits),
@@ -441,8 +434,9 @@ RULES: dict[str, Rule] = {
     **dict.fromkeys(("kll_sketch_get_rank_float", "kll_sketch_get_quantile_double"), _quantile(t.DOUBLE)),
     "kll_sketch_get_quantile_bigint": _quantile(t.BIGINT),
     "kll_sketch_get_quantile_float": _quantile(t.FLOAT),
-    "elt": _elt,
-    "overlay": _same_or_text,
+    "elt": chosen_text,
+    "reverse": reversed_value,
+    "overlay": overlaid,
     "zeroifnull": _zero_if_null,
     "histogram_numeric": _histogram,
     "approx_top_k": _top_k,

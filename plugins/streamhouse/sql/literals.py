@@ -122,8 +122,8 @@ def time_arithmetic(operator: str, left: SparkType, right: SparkType) -> SparkTy
         return time_arithmetic(operator, right, left)
     if left == t.DATE and right.kind in {"int", "smallint", "tinyint"}:
         return t.DATE
-    if operator == "-" and left == right == t.DATE:
+    if operator == "-" and left == t.DATE and right in (t.DATE, t.STRING):
         return SparkType("day_interval")
-    if operator == "-" and left.kind == right.kind and left.kind in {"timestamp", "timestamp_ntz"}:
+    if operator == "-" and left.kind in {"timestamp", "timestamp_ntz"} and right.kind in (left.kind, "string"):
         return SparkType("time_interval")
     return None

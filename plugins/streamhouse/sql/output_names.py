@@ -7,6 +7,7 @@ from sqlglot.optimizer.scope import Scope
 
 from streamhouse.sql.admit import Refused
 from streamhouse.sql.classes import Kinds
+from streamhouse.sql.grouping_names import named_in_grouping
 from streamhouse.sql.infer import Inference
 from streamhouse.sql.scopes import function_name, is_generator, own_nodes
 from streamhouse.sql.unknown_columns import in_several, offered
@@ -34,6 +35,7 @@ class OutputNames:
             elif is_generator(node):
                 self._hidden += [(column, f"{function_name(node)}()") for column in _unqualified(node)]
             elif isinstance(node, exp.Select):
+                self._hidden += [(column, "GROUPING") for column in named_in_grouping(node)]
                 parts = [*node.selects, *filter(None, [node.args.get("group")])]
                 self._shown += [(column, node) for part in parts for column in _unqualified(part)]
 

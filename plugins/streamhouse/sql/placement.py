@@ -71,13 +71,23 @@ def _of_sets(select: exp.Select) -> Iterator[Refused]:
         folded = {id(node) for call in aggregates_in(part) for node in call.walk()}
         for node in own_nodes(part):
             is_call = _CALLS[type(node)] and function_name(node) in _OF_SETS and node.find(exp.Column) is not None
-            unknown = isinstance(node, exp.Column) and id(node) not in folded and node.name.lower() not in keys | plain
+            name = _named_by(node, select)
+            unknown = name != "" and id(node) not in folded and name.lower() not in keys | plain
             if is_call or unknown:
-                what = f"{function_name(node)}(…)" if is_call else node.name
+                what = f"{function_name(node)}(…)" if is_call else name
                 hint = "give it a name in a sub-query, and name that in the query around it"
                 yield Refused(
                     node, f"{what} in HAVING or ORDER BY of ROLLUP, CUBE or GROUPING SETS is not followed", hint
                 )
+
+
+def _named_by(node: exp.Expr, select: exp.Select) -> str:
+    """The column that a name, or a place in ORDER BY, means; "": it is none of both."""
+    if isinstance(node, exp.Column):
+        return node.name
+    is_place = isinstance(node, exp.Literal) and node.is_int and isinstance(node.parent, exp.Ordered)
+    items = select.selects
+    return items[int(node.name) - 1].alias_or_name if is_place and 0 < int(node.name) <= len(items) else ""
 
 
 _SETS = (exp.Group, exp.Rollup, exp.Cube, exp.GroupingSets, exp.Tuple, exp.Paren)

@@ -39,8 +39,10 @@ from streamhouse.sql.output_names import OutputNames
 from streamhouse.sql.ports import ActionPort, append_columns, column_of, convert_ports
 from streamhouse.sql.resolved import qualified, scope_of
 from streamhouse.sql.scopes import generators_in, is_aggregate, merges, own_nodes
+from streamhouse.sql.spelled_formats import spell_formats
 from streamhouse.sql.spelled_pivots import spell_pivots
 from streamhouse.sql.spelled_rows import spell_rows
+from streamhouse.sql.spelled_sets import spell_places_in_sets
 from streamhouse.sql.stars import check_stars, expand_stars
 from streamhouse.sql.ties import ties
 from streamhouse.sql.windows import spell_windows
@@ -219,7 +221,9 @@ def _spelled(
     if spell_excepts(nodes, sql, at):
         nodes = list(query.walk())
     columns = {name for port in ports.values() for name in port.visible(extra=True)}
-    changed = spell_windows(nodes, columns)
+    changed = spell_places_in_sets(nodes)
+    changed = spell_windows(nodes, columns) or changed
+    changed = spell_formats(nodes) or changed
     if any(node.args.get("pivots") for node in nodes):
         seen = {name: port.visible(extra=False) for name, port in ports.items()}
         changed = spell_pivots(query, seen, sql, at) or changed

@@ -213,7 +213,7 @@ def arithmetic(operator: str, a: SparkType, b: SparkType) -> SparkType | None:
     if not (a.numeric and b.numeric):
         return None
     if operator == "div":
-        return BIGINT
+        return None if {a.kind, b.kind} & {"float", "double"} else BIGINT
     if "decimal" in (a.kind, b.kind):
         if {a.kind, b.kind} & {"float", "double"}:
             return DOUBLE

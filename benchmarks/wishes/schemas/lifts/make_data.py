@@ -116,9 +116,9 @@ def breakdowns(
             row = (lift[0], call, None if nobody else came, None if stands else fixed, cause, trapped)
             rows.append((*row, None if nobody else who, false))
     rows.sort(key=lambda one: one[1])
-    rows = [(80001 + n, *row) for n, row in enumerate(rows)]
+    numbered: list[tuple[Any, ...]] = [(80001 + n, *row) for n, row in enumerate(rows)]
     parts: list[tuple[Any, ...]] = []
-    for row in rows:
+    for row in numbered:
         if row[8] or row[4] is None:
             continue
         for part in chance.sample(PARTS, chance.choices([0, 1, 2, 3], [36, 38, 18, 8])[0]):
@@ -126,7 +126,7 @@ def breakdowns(
             parts.append(
                 (len(parts) + 1, row[0], part[0], part[1], chance.choice([1, 1, 2, 4]), price, chance.random() < 0.1)
             )
-    return rows, parts
+    return numbered, parts
 
 
 def main() -> None:

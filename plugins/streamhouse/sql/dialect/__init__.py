@@ -26,6 +26,7 @@ from streamhouse.sql.dialect.chains import balance_chains
 from streamhouse.sql.dialect.grammar import check_depth, check_grammar
 from streamhouse.sql.dialect.hints import quantified, variant_path
 from streamhouse.sql.dialect.literals import MARK, WRITTEN, Literals
+from streamhouse.sql.dialect.named_as_types import names_marked, take_marks_off
 from streamhouse.sql.dialect.precedence import with_brackets
 from streamhouse.sql.dialect.rendering import rendered
 from streamhouse.sql.dialect.spark_grammar import check_spark_grammar
@@ -136,7 +137,8 @@ def _read(sql: str, *, is_new: bool = True) -> exp.Expr:
     if is_new and (wrong := other_type(tokenize(sql), sql)) is not None:
         raise wrong
     literals = Literals(tokenize(sql), sql)
-    read = with_brackets(literals.collapsed(), literals.numbers)
+    named, marked = names_marked(literals.collapsed())
+    read = with_brackets(named, literals.numbers)
     tokens = [
         _as_written(read, place) if following.token_type == TokenType.L_PAREN else token
         for place, (token, following) in enumerate(pairwise([*read, *read[-1:]]))
@@ -152,6 +154,8 @@ def _read(sql: str, *, is_new: bool = True) -> exp.Expr:
     for node in nodes:
         if node._meta is not None:
             node._meta = _Place(node._meta)
+    if marked:
+        take_marks_off(nodes)
     for call in [node for node in nodes if type(node) is exp.Anonymous]:
         if isinstance(call.this, str):
             name = call.this.removeprefix(MARK)

@@ -109,8 +109,7 @@ def _faults(node: exp.Expr) -> Iterator[str]:
         if any(isinstance(part, exp.Tuple) and not part.expressions for part in node.expressions):
             yield f"{node.key.upper()} takes no empty set"
     elif isinstance(node, exp.WindowSpec):
-        if any(isinstance(node.args.get(k), exp.Expr) and node.args[k].find(exp.Column) for k in ("start", "end")):
-            yield "the bound of a frame is a literal"
+        yield from _of_frame(node)
     elif isinstance(node, exp.Anonymous):
         first = node.expressions[0] if node.expressions else None
         if node.name.lower() in _UNITS_FIRST and len(node.expressions) == 3 and isinstance(first, exp.Literal):
@@ -140,6 +139,18 @@ def _of_names_behind(node: exp.Expr) -> Iterator[str]:
         and _width(selects) not in (None, len(columns))
     ):
         yield f"{node.alias} has {len(selects)} columns, and {len(columns)} names"
+
+
+def _of_frame(node: exp.WindowSpec) -> Iterator[str]:
+    bounds = [bound for key in ("start", "end") if isinstance(bound := node.args.get(key), exp.Expr)]
+    if any(bound.find(exp.Column) for bound in bounds):
+        yield "the bound of a frame is a literal"
+    if len({_has_months(interval) for bound in bounds for interval in bound.find_all(exp.Interval)}) > 1:
+        yield "one bound of a frame counts months, and the other one days or less"
+
+
+def _has_months(interval: exp.Interval) -> bool:
+    return str(interval.args.get("unit")).upper().startswith(("MONTH", "YEAR"))
 
 
 def _twice(what: str, names: Iterable[str]) -> Iterator[str]:

@@ -44,7 +44,9 @@ _MONTHS = words("MONTH MONTHS YEAR YEARS")
 _BEGIN = frozenset({_T.NUMBER, _T.INTERVAL})
 """Tokens that begin a literal without a string behind them."""
 _NUMBER = re.compile(r"\s*[+-]{0,2}\s*(?:[0-9]+\.?[0-9]*|\.[0-9]+)\s*", re.ASCII)
-_ONE_UNIT = re.compile(r"\s*([+-]?[0-9]+(?:\.[0-9]+)?)\s+([A-Za-z]+)\s*", re.ASCII)
+_SIGNED = r"([+-]?)\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s+([A-Za-z]+)"
+_ONE_UNIT = re.compile(_SIGNED, re.ASCII)
+_UNITS_OF_TEXT = re.compile(rf"\s*(?:interval\s+)?{_SIGNED}(?:\s+{_SIGNED})*\s*", re.ASCII | re.IGNORECASE)
 
 
 class Literals:
@@ -148,7 +150,7 @@ class Literals:
                     raise refused("an interval has a unit, such as DAYS, behind each number", self._tokens[end - 1])
                 if fault := check_moment("INTERVAL", number):
                     raise refused(fault, self._tokens[end - 1])
-                parts.append(_of_text(number))
+                parts += _of_text(number)
                 break
             unit: exp.Expr = exp.Var(this=word)
             end += 1
@@ -204,9 +206,12 @@ def _written(node: exp.Expr, text: str) -> exp.Expr:
     return node
 
 
-def _of_text(text: str) -> exp.Interval:
-    """The interval that one string means: `'3 days'`."""
-    found = _ONE_UNIT.fullmatch(text)
-    if found is None or found[2].upper() not in _UNITS:
-        return exp.Interval(this=exp.Literal.string(text))
-    return exp.Interval(this=exp.Literal.string(found[1]), unit=exp.Var(this=found[2].upper()))
+def _of_text(text: str) -> list[exp.Interval]:
+    """The intervals that one string means: `'3 days'`, `'1 hour 30 minutes'`."""
+    parts = _ONE_UNIT.findall(text) if _UNITS_OF_TEXT.fullmatch(text) else []
+    if not parts or any(unit.upper() not in _UNITS for *_, unit in parts):
+        return [exp.Interval(this=exp.Literal.string(text))]
+    return [
+        exp.Interval(this=exp.Literal.string(f"{sign}{number}"), unit=exp.Var(this=unit.upper()))
+        for sign, number, unit in parts
+    ]

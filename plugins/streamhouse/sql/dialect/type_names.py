@@ -44,7 +44,7 @@ def other_type(tokens: Sequence[Token], sql: str) -> ParseError | None:
         tokens: Of the text.
         sql: What was cut into them.
     """
-    for place in _types(tokens):
+    for place in places_of_types(tokens):
         token = tokens[place]
         name = token.text.upper()
         behind = tokens[place + 1].text.upper() if place + 1 < len(tokens) else ""
@@ -60,8 +60,12 @@ def other_type(tokens: Sequence[Token], sql: str) -> ParseError | None:
     return None
 
 
-def _types(tokens: Sequence[Token]) -> Iterator[int]:
-    """The places of the names of types."""
+def places_of_types(tokens: Sequence[Token]) -> Iterator[int]:
+    """The places of the names of types.
+
+    Args:
+        tokens: Of one text.
+    """
     casts: list[bool] = []
     inside = False  # of the type of a CAST
     nested = 0
