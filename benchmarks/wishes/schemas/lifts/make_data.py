@@ -118,13 +118,13 @@ def breakdowns(
     rows.sort(key=lambda one: one[1])
     numbered: list[tuple[Any, ...]] = [(80001 + n, *row) for n, row in enumerate(rows)]
     parts: list[tuple[Any, ...]] = []
-    for row in numbered:
-        if row[8] or row[4] is None:
+    for broken in numbered:
+        if broken[8] or broken[4] is None:
             continue
         for part in chance.sample(PARTS, chance.choices([0, 1, 2, 3], [36, 38, 18, 8])[0]):
             price = round(part[2] * chance.uniform(0.9, 1.15), 2)
             parts.append(
-                (len(parts) + 1, row[0], part[0], part[1], chance.choice([1, 1, 2, 4]), price, chance.random() < 0.1)
+                (len(parts) + 1, broken[0], part[0], part[1], chance.choice([1, 1, 2, 4]), price, chance.random() < 0.1)
             )
     return numbered, parts
 
