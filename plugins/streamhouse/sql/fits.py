@@ -289,7 +289,7 @@ class _Fit:
             place, kinds = _OF_KIND[name]
             yield from self._argument(node.expressions[place], kinds, f"{name}()")
         yield from self._arguments(node, f"{name}()")
-        yield from wrong_constants(name, _given(node), self._type)
+        yield from wrong_constants(name, in_order(name, arguments_of(node)), self._type)
         if name == "if":
             yield from self._condition(first, "IF", strict=True)
         elif name == "element_at":
@@ -414,11 +414,6 @@ class _Fit:
         is_span = kind.kind in functions.INTERVALS and taken <= _OF_TIMES
         if is_span or _LIKE.get(kind.kind, kind.kind) in (_KINDS | _VARIANT) - taken:
             yield Refused(part, f"{shown} takes {_words(taken)} here, and {short(part)} is {kind}", _CAST)
-
-
-def _given(node: exp.Expr) -> list[exp.Expr]:
-    """The arguments of a call, each at its place."""
-    return in_order(function_name(node), arguments_of(node))
 
 
 def _plain_items(scope: Scope) -> list[exp.Expr]:

@@ -56,11 +56,12 @@ def _type(text: str) -> str:
 
 
 def said(session: "SparkSession", sql: str) -> str:
+    from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
 
     try:
         return "; ".join(_columns(session.sql(sql)))
-    except PySparkException:
+    except (PySparkException, Py4JJavaError):  # it lacks the text of one of its own errors
         return REFUSED
 
 

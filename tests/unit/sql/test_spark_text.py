@@ -82,6 +82,8 @@ def test_any_text_can_be_quoted(text: str) -> None:
         ("transform(a, list -> list[0])", "TRANSFORM(a, list -> list[0])"),
         ("range < 5 AND map < list", "range < 5 AND map < list"),
         ("a > range AND 1 + range < 5", "a > range AND 1 + range < 5"),
+        ("CAST(ARRAY(abs(1), 2) AS ARRAY<INT>)", "CAST(ARRAY(ABS(1), 2) AS ARRAY<INT>)"),
+        ("CAST((a) AS MAP<INT, STRUCT<list: ARRAY<INT>>>)", "CAST((a) AS MAP<INT, STRUCT<list: ARRAY<INT>>>)"),
         ("array < 5 AND CAST(array[0] AS ARRAY<INT>)[0] > 1", "array < 5 AND CAST(array[0] AS ARRAY<INT>)[0] > 1"),
         ("TIME '10:00:00'", "TIME '10:00:00'"),
         ("CAST(a AS ARRAY<ARRAY<INT>>)", "CAST(a AS ARRAY<ARRAY<INT>>)"),

@@ -75,7 +75,8 @@ def places_of_types(tokens: Sequence[Token]) -> Iterator[int]:
         if kind == _T.L_PAREN:
             casts.append(before.text.upper() in ("CAST", "TRY_CAST"))
         elif kind == _T.R_PAREN and casts:
-            inside = inside and not casts.pop()
+            closes_cast = casts.pop()
+            inside = inside and not closes_cast
         elif kind == _T.ALIAS and casts and casts[-1]:
             inside = True
         elif kind == _T.DCOLON:
