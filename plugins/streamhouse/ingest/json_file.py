@@ -37,7 +37,7 @@ def wrong_line(error: UnreadableError, number: int, records: Records, name: str)
         records: Of the file.
         name: Of the file.
     """
-    at = Location(name, records.lines[number], records.columns[number] if records.columns else 1)
+    at = Location(name, records.lines[number], (records.columns[number] if records.columns else 0) or 1)
     if error.reason == REASON:
         return SourceError(str(error), at=at, hint=HINT)
     if error.reason == "type":

@@ -28,7 +28,7 @@ class Records:
         texts: Of each, its bytes.
         lines: Of each, the line where it begins, from 1.
         header: The first record of a CSV file, where it has the names.
-        columns: Of each, where it begins in its line, from 1; empty: at the begin of the line.
+        columns: Of each, the character of its line where it begins, from 1; 0: it is a whole line; empty: all are.
     """
 
     texts: list[bytes]
@@ -37,8 +37,12 @@ class Records:
     columns: list[int] = field(default_factory=list)
 
     def place(self, number: int) -> str:
-        """The line where a record begins; with the column behind `:`, where several may begin in one line."""
-        return f"{self.lines[number]}:{self.columns[number]}" if self.columns else str(self.lines[number])
+        """The line where a record begins, and of an item of a list the column behind `:`.
+
+        It is the same whatever is added behind the record: dead letters bear it.
+        """
+        column = self.columns[number] if self.columns else 0
+        return f"{self.lines[number]}:{column}" if column else str(self.lines[number])
 
 
 def json_records(data: bytes) -> Records:
@@ -61,11 +65,14 @@ def json_records(data: bytes) -> Records:
     items = [_items_of_line(line) for line, _ in found] if _LINE_OF_LIST.search(data) is not None else []
     if all(one is None for one in items):
         return Records([line for line, _ in found], [number for _, number in found])
-    parts = [
-        (line[begin:end], number, begin + 1)
-        for (line, number), some in zip(found, items, strict=True)
-        for begin, end in ([(0, len(line))] if some is None else some)
-    ]
+    parts: list[tuple[bytes, int, int]] = []
+    for (line, number), some in zip(found, items, strict=True):
+        if some is None:
+            parts.append((line, number, 0))
+        else:
+            parts += [
+                (line[a:b], number, column) for (a, b), (_, column) in zip(some, _placed(line, some), strict=True)
+            ]
     return Records([text for text, *_ in parts], [n for _, n, _ in parts], columns=[column for *_, column in parts])
 
 
@@ -99,13 +106,14 @@ def _over_lines(data: bytes) -> Records | None:
 
 
 def _placed(data: bytes, items: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """The line and the column where each item begins."""
-    line, line_begin, at = 1, 0, 0
+    """The line and the column where each item begins; each byte is looked at once."""
+    line, column, at = 1, 1, 0
     for begin, _ in items:
         for found in _ENDS.finditer(data, at, begin):
-            line, line_begin = line + 1, found.end()
+            line, column, at = line + 1, 1, found.end()
+        column += len(data[at:begin].decode(errors="replace").removeprefix("\ufeff"))
         at = begin
-        yield line, len(data[line_begin:begin].decode(errors="replace")) + 1
+        yield line, column
 
 
 def _items(data: bytes) -> list[tuple[int, int]] | None:

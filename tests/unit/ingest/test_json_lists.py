@@ -113,7 +113,7 @@ def test_bad_items_have_places_of_their_own(tmp_path):
     assert [(bad.letter.position, bad.letter.raw) for bad in found.bad] == [
         ("a.json:1:2", b'{"n": "x"}'),
         ("a.json:1:24", b'{"n": "y"}'),
-        ("a.json:2:1", b'{"n": "z"}'),
+        ("a.json:2", b'{"n": "z"}'),
     ]
     assert source.read_split({}, end, without={"a.json:1:14"}).rows.num_rows == 0
 
@@ -122,6 +122,23 @@ def test_lines_without_lists_have_the_places_they_had(tmp_path):
     source = source_of(tmp_path, '{"n": 1}\n{"n": "x"}\n', on_bad_rows=DEAD)
     [bad] = source.read_split({}, source.available()).bad
     assert bad.letter.position == "a.json:2"
+
+
+def test_what_is_added_moves_no_place(tmp_path):
+    """Dead letters bear the place: a letter that was read again would be read twice."""
+    text = '{"n": 1}\n{"n": "x"}\n'
+    before = source_of(tmp_path, text, on_bad_rows=DEAD)
+    [bad] = before.read_split({}, before.available()).bad
+    after = source_of(tmp_path, text + '[{"n": 3}, {"n": "y"}]\n', on_bad_rows=DEAD)
+    found = after.read_split({}, after.available())
+    assert [one.letter.position for one in found.bad] == [bad.letter.position, "a.json:3:12"]
+
+
+@each(("begin", "end"), [("", ""), ("", "\n"), ("\ufeff", ""), ("\ufeff", "\n")])
+def test_a_column_counts_characters(tmp_path, begin, end):
+    source = source_of(tmp_path, begin + '[{"n": 1, "note": "éé"}, {"n": "x"}' + end + "]")
+    with pytest.raises(SourceError, match=r"^a\.json:1:26: "):
+        rows(source)
 
 
 @each("end", [b"\n", b"\r"])
@@ -134,6 +151,24 @@ def test_a_text_with_a_line_end_is_refused(end):
     assert json_rows([with_breaks], (Column(name="v", type="string"),)).to_pylist() == [{"v": "xy"}]
 
 
-def test_the_work_grows_with_the_length_of_a_text_and_not_faster():
+class Counted(bytes):
+    """Bytes that count how many of them are taken out."""
+
+    taken = 0
+
+    def __getitem__(self, key):
+        found = super().__getitem__(key)
+        Counted.taken += len(found) if isinstance(found, bytes) else 1
+        return found
+
+
+def test_each_byte_of_a_list_is_looked_at_a_few_times(monkeypatch):
+    monkeypatch.setattr(Counted, "taken", 0)
+    text = Counted(b"[\n" + b", ".join([b'{"a": 1}'] * 2000) + b"\n]")
+    assert len(json_records(text).texts) == 2000
+    assert Counted.taken < 8 * len(text)
+
+
+def test_a_list_that_nothing_closes_is_lines():
     text = b"[" + b'{"a": "' + b"x" * 400 + b'", "b": [1, 2]},\n' * 2000
-    assert json_records(text).lines[:2] == [1, 2]  # nothing closes the list: these are lines
+    assert json_records(text).lines[:2] == [1, 2]
