@@ -43,4 +43,4 @@ def _shows_all(scope: Scope, inference: Inference) -> bool:
     """Whether a table of the FROM, or the query itself, has a column of this name."""
     query = scope.expression
     names = [name.lower() for name in query.named_selects] if isinstance(query, exp.Query) else []
-    return _ALL in names or any(_ALL in offered(scope, source, inference) for source in scope.sources)
+    return _ALL in names or any(_ALL in offered(scope, source, inference) for source in scope.selected_sources)
