@@ -39,7 +39,7 @@ def rate_as_figure(wish: AnsweredWish) -> Question | None:
     for at in range(2, len(wish.tokens)) if shares else ():
         word = wish.word(at)
         before = [wish.word(back) for back in range(max(at - _LONGEST, 0), at)]
-        if word in {*RATES, *SHARES, "rates"} and "at" in before[:-1] and not wish.word(at + 1).startswith("of"):
+        if word in {*RATES, *SHARES, "rates"} and "at" in before[:-1] and wish.word(at + 1) != "of":
             begin = at - len(before) + before.index("at")
             said = " ".join(token.text for token in wish.tokens[begin : at + 1])
             text = f"'{said}': which rows are meant? A {word} behind 'at' is no further figure"

@@ -54,8 +54,9 @@ _QUOTED = re.compile(r""""[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|
 
 _DESCRIBED = re.compile(
     r"\b(?:(?:that|which|who) (?:is|are|was|were)|(?:has|have|had) been|was|were"
-    r"|(?:how many|number of) (?:[a-z]+ ){0,2}[a-z]+(?: got)?)"
-    r"(?: (?:not|never|still|already|now|currently|all|both|once))* shut\s*down\b",
+    r"|(?:how many|number of)(?: (?!(?:and|or|then|but|please|also)\b)[a-z]+){1,3}(?: got)?)"
+    r"(?: (?:not|never|still|already|now|currently|all|both|once))* shut\s*down\b"
+    r"(?!\s+(?:the|all|every|each|any|my|our|your|it|them)\b)",
     re.IGNORECASE,
 )
 """What is said of things, and orders nothing: "lifts that are shut down"."""

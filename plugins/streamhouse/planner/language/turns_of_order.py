@@ -20,10 +20,10 @@ TURNS_OF_ORDER: tuple[tuple[str, str], ...] = (
     # the fold of a length of time before its groups
     (rf"^((?:the )?(?:time|duration|days|hours|minutes) (?:between|from) [^,.;]+?),? {_AVERAGE} (?=(?:per|by|for each|of each) )", r"average \1 "),
     # a moving figure behind the figure that it is made of
-    (rf"^(?:the )?(?:monthly|number of) {_FIGURE}(?:,| and| with| plus)(?: and)? (?:an? |the |its |their )?(\d+|[a-z]+)[- ](month) {_WINDOW}{_END}", r"\2-\3 \4 \5 of \1"),
+    (rf"^(?:the )?(?:monthly |(number of )){_FIGURE}(?:,| and| with| plus)(?: and)? (?:an? |the |its |their )?(\d+|[a-z]+)[- ](month) {_WINDOW}{_END}", r"\3-\4 \5 \6 of \1\2"),
     (rf"^(?:the )?weekly {_FIGURE}(?:,| and| with| plus)(?: and)? (?:an? |the |its |their )?(\d+|[a-z]+)[- ](week) {_WINDOW}{_END}", r"\2-\3 \4 \5 of \1"),
     (rf"^(?:the )?daily {_FIGURE}(?:,| and| with| plus)(?: and)? (?:an? |the |its |their )?(\d+|[a-z]+)[- ](day) {_WINDOW}{_END}", r"\2-\3 \4 \5 of \1"),
-    (rf"^(?:the )?(?:number of )?{_FIGURE} (?:per|by|each|every) {_PERIOD}(?:,| and| with| plus)(?: and)? (?:an? |the |its |their )?(\d+|[a-z]+)[- ]\2 {_WINDOW}{_END}", r"\3-\2 \4 \5 of \1"),
+    (rf"^(?:the )?(number of )?{_FIGURE} (?:per|by|each|every) {_PERIOD}(?:,| and| with| plus)(?: and)? (?:an? |the |its |their )?(\d+|[a-z]+)[- ]\3 {_WINDOW}{_END}", r"\4-\3 \5 \6 of \1\2"),
     # who sends the most of something
     (r"\b([a-z]+s) (?:that|which|who) (?:send|sends|sent)(?: to)?(?: us)? the (most|fewest) (?=[a-z])", r"\1 with the \2 "),
     # a figure of each thing, and what each thing does, in one period

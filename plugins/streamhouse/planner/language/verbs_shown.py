@@ -22,5 +22,5 @@ def verbs_shown(wish: AnsweredWish) -> Question | None:
             flag = tables[sense.table].column(sense.column).type == "boolean"
             if said and flag and (sense.table, sense.column) in wish.shown:
                 text = f"'{mention.text}': must it be so, or is {sense.table}.{sense.column} to be shown?"
-                return Question(text=text, phrase=mention.text, choices=(f"that have {mention.text}",))
+                return Question(text=text, phrase=mention.text, choices=(f"that {mention.text}",))
     return None

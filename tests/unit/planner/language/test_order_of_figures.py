@@ -27,8 +27,10 @@ READ = [
     ("hours between booked and paid, average per dock", "ods.hires; by dock_code; get avg(hours(booked_at→paid_at))"),
     ("the three skippers who send us the most hires", "ods.hires; by skipper; get hires; top 3 hires"),
     # a moving figure behind its figure
-    ("monthly hires with a three-month moving average", "ods.hires; by month(booked_at); get hires; then moving"),
-    ("takings per week and their 4-week rolling sum", "ods.hires; by week(booked_at); get takings; then moving"),
+    ("monthly hires with a three-month moving average", "ods.hires; by month(booked_at); get hires; then moving(hires) x3 avg"),
+    ("takings per week and their 4-week rolling sum", "ods.hires; by week(booked_at); get takings; then moving(takings) x4 sum"),
+    ("number of hires per month and their 3-month moving average", "ods.hires; by month(booked_at); get count(*); then moving(count(*)) x3 avg"),
+    ("number of hires and a 3-month moving average", "ods.hires; by month(booked_at); get count(*); then moving(count(*)) x3 avg"),
     # more than two values side by side
     ("number of boats, sloop vs ketch vs yawl", "ods.boats; where rig in SLP, KET, YAW; by rig; get count(*)"),
     # a measure beside a number
@@ -50,7 +52,7 @@ READ = [
     ("warn me when the number of hires of a dock goes over 20 in one week", "ods.hires; by dock_code, week(booked_at); get count(*); having hire_count > 20; alert True"),
     ("alert me when a boat leaks more than twice in a week", "ods.leaks; by boat_no, week(found_at); get count(*); having row_count > 2; alert True"),
     # what the choices of the questions below lead to
-    ("docks without hires in 2026", "ods.docks; where no ods.hires by dock_code"),
+    ("docks without hires in 2026", "ods.docks; where no ods.hires by dock_code where booked_at 2026-01-01..2027-01-01"),
     ("average leaks per boat by builder", "[ods.leaks; join boat=ods.boats; by boat_no, boat.builder; get leaks]; by builder; get avg(leaks)"),
     ("leaks per boat and builder", "ods.leaks; join boat=ods.boats; by boat_no, boat.builder; get leaks"),
     ("average time between begun and mended per fitter", "ods.leaks; by fitter; get avg(hours(begun_at→mended_at))"),
@@ -60,7 +62,8 @@ READ = [
 ASKED = [
     ("hires with guests that are not paid yet", "'with guests': does it mean that ods.hires.guests is there, or more than 0? ('with ods.hires.guests > 0',)"),
     ("hires with guests in 2026", "'with guests': does it mean that ods.hires.guests is there, or more than 0?"),
-    ("number of boats with takings above 80 euros per builder", "said of each of the boats, or of the sum 'per builder'?"),
+    ("number of boats with takings above 80 euros per builder", "said of each of the boats, or of the figure 'per builder'?"),
+    ("count of boats with takings above 80 euros per builder", "said of each of the boats, or of the figure 'per builder'? Only the latter can be read ('per builder with takings above 80 euros',)"),
     ("average repair time per fitter", "'repair time': from found_at or begun_at to mended_at? ('time between found and mended', 'time between begun and mended')"),
     ("boats whose hire price is over 50 and need crew", "'need crew': must it be so, or is ods.boats.needs_crew to be shown?"),
     ("docks not serviced in 2026", "'not serviced in 2026': which rows say so? Only the time of rows of ods.docks would be compared ('without boats', 'without permits', 'without hires')"),
@@ -71,7 +74,7 @@ ASKED = [
 
 @pytest.mark.parametrize(("wish", "request_"), READ)
 def test_a_wish_is_read(wish, request_):
-    assert compact(understand(wish, YARD)).startswith(request_)
+    assert compact(understand(wish, YARD)) == request_
 
 
 @pytest.mark.parametrize(("wish", "asked"), ASKED)
@@ -80,7 +83,14 @@ def test_what_two_readings_answer_differently_is_asked(wish, asked):
 
 
 @pytest.mark.parametrize(
-    "wish", ["shut down the lifts that were shut down", "the lifts must be shut down", "please shut down number 4"]
+    "wish",
+    [
+        "shut down the lifts that were shut down",
+        "the lifts must be shut down",
+        "please shut down number 4",
+        "number of orders and shut down the server",
+        "how many lifts shut down all of them",
+    ],
 )
 def test_an_order_to_shut_down_is_no_request_for_data(wish):
     assert "would change data" in screened(wish)

@@ -43,7 +43,7 @@ READ = [
     ("shoes under 90 euros", "ods.shoes; where list_price_eur < 90"),
     # a length of time, though a topic is called so, too
     ("longest wait of each trainer", "ods.courses; by trainer_no; get max(wait_min)"),
-    ("courses more than 5 min late per trainer", "ods.courses; where wait_min > 5; by trainer_no"),
+    ("courses more than 5 min late per trainer", "ods.courses; where wait_min > 5; by trainer_no; get courses"),
     # what a short word of a description says
     ("parcels still on the way", "ods.parcels; where arrived_on is null"),
     # how long something takes
@@ -70,14 +70,14 @@ ASKED = [
     ("late courses per trainer", "'late courses': which courses are meant? ods.courses.wait_min is a number ('courses with wait min > 0',)"),
     ("how many pairs of the brand Ibex do we have", "'how many pairs': rows of ods.shoes, or the total of ods.shoes.pairs_in_stock? ('how many shoes', 'total pairs in stock')"),
     ("average snacks per basket", "'basket': the average over the rows of each basket, or over the totals of all of them?"),
-    ("courses with lead trainers", "REFUSED"),
+    ("courses with lead trainers", "REFUSED nothing near ods.courses is called 'with lead trainers'"),
     ("lead and boulder trainers", "'lead and boulder': ods.trainers.licence 'C', or lead or boulder? ('lead or boulder',)"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("wish", "request_"), READ)
 def test_a_wish_is_read(wish, request_):
-    assert compact(understand(wish, CLIMBING)).startswith(request_)
+    assert compact(understand(wish, CLIMBING)) == request_
 
 
 @pytest.mark.parametrize(("wish", "asked"), ASKED)
