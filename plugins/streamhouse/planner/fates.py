@@ -11,7 +11,7 @@ from streamhouse.planner.proposals import Event, Stored
 from streamhouse.project.project import Project
 
 if TYPE_CHECKING:
-    from streamhouse.state.records import Change
+    from streamhouse.state.records import Change, UnreadableChange
     from streamhouse.state.store import StateStore
 
 PROJECT = "the project"
@@ -72,6 +72,8 @@ class Fates:
             return "applied", f"in revision {applied[0]} of {proposal.flow}"
         if (place := self._environment(proposal)) is not None:
             return "built", f"in {place}; streamhouse env promote {proposal.flow} {place}"
+        if (unread := self._unread_environment(proposal)) is not None:
+            return "written", f"whether environment {unread.environment} has it is not known: {unread.error.message}"
         if all(one.detail != PROJECT for one in written):
             return "written", f"into {written[-1].detail}"
         if not self.is_written(proposal):
@@ -80,8 +82,13 @@ class Fates:
 
     def _environment(self, proposal: Proposal) -> str | None:
         """The environment that has the proposal's table beside production, with its history; None: none has."""
-        mine = (one for one in self._environments if one.flow == proposal.flow and proposal.table in one.versions)
+        mine = (one for one in self._environments[0] if one.flow == proposal.flow and proposal.table in one.versions)
         return next((one.environment for one in mine if self._is_filled(one)), None)
+
+    def _unread_environment(self, proposal: Proposal) -> "UnreadableChange | None":
+        """An environment of the proposal's flow that cannot be read, and may have its table."""
+        mine = (one for one in self._environments[1] if one.flow == proposal.flow)
+        return next((one for one in mine if one.versions is None or proposal.table in one.versions), None)
 
     def _is_filled(self, change: "Change") -> bool:
         return self._state is not None and bool(self._state.recent_epochs(change.candidate, limit=1))
@@ -91,8 +98,10 @@ class Fates:
         return self._state.plans({}) if self._state is not None else {}
 
     @cached_property
-    def _environments(self) -> "list[Change]":
-        return self._state.environments([]) if self._state is not None else []
+    def _environments(self) -> "tuple[list[Change], list[UnreadableChange]]":
+        """Those that can be read, and the others."""
+        unread: list[UnreadableChange] = []
+        return (self._state.environments(unread), unread) if self._state is not None else ([], [])
 
     def _text(self, path: str) -> str | None:
         try:
