@@ -54,7 +54,9 @@ _MAY_NOT_CONNECT = DatabaseTrouble(
 )
 _NOT_YET = DatabaseTrouble("the server starts or ends at this moment", "wait until it runs, or see its log", True)
 _FULL = DatabaseTrouble(
-    "the server has as many sessions as it takes", "wait, or let it take more: max_connections", True
+    "the server has as many sessions as it takes",
+    "wait, or let it take more: max_connections, or max_user_connections of this user",
+    True,
 )
 _BY_CODE: dict[str | int, DatabaseTrouble] = {
     "28P01": _USER,
@@ -68,6 +70,7 @@ _BY_CODE: dict[str | int, DatabaseTrouble] = {
     1049: _NO_DATABASE,
     1130: _NOT_FROM_HERE,
     1203: _FULL,
+    1226: _FULL,
     1698: _USER,
     3159: _ONLY_WITH_TLS,
 }
@@ -119,6 +122,13 @@ _EACH = [
     (
         r"handshake_failure|handshake failure|protocol.version|no protocols available|wrong version number",
         DatabaseTrouble("the server and this client agree on no version of TLS", "see the TLS settings of the server"),
+    ),
+    (
+        r"root certificate file .* does not exist|could not read root certificate file",
+        DatabaseTrouble(
+            "there is no file with the authorities that the server may have its certificate from",
+            "let 'ca' of the connection name it",
+        ),
     ),
     # Who may come in.
     (

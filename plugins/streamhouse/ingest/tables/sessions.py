@@ -4,7 +4,7 @@ import os
 import re
 import ssl
 import time
-from functools import lru_cache
+from contextlib import suppress
 from importlib.util import find_spec
 from select import select
 from typing import TYPE_CHECKING, Any
@@ -17,12 +17,14 @@ if TYPE_CHECKING:
     import psycopg
     import pymysql
 
-AWAY = (1040, 1053, 1077, 1079, 1152, 1184, 1927, 2002, 2003, 2006, 2013, 2014, 2055)
-"""Codes of errors of MariaDB and MySQL that end when the server is back."""
+AWAY = (1040, 1053, 1077, 1079, 1152, 1184, 1203, 1226, 1927, 2002, 2003, 2006, 2013, 2014, 2055)
+"""Codes of errors of MariaDB and MySQL that end when the server is back, or when it has fewer sessions."""
 TIMEOUT_S = 10
 """How long a server may take to answer a new session."""
 _OF_THE_SERVER = re.compile(r"failed: [^\s:]+:  ")
 """What a driver of PostgreSQL says behind this comes from the server: severity and text in the server's language."""
+_CODES: dict[tuple[Connection, str], str] = {}
+"""SQLSTATE of what a server has said, so that it is asked once for each text."""
 _REFUSAL = re.compile(rb'ErrorResponse\s+S "[^"]*" V "[^"]*" C "([0-9A-Z]{5})"')
 
 
@@ -63,12 +65,14 @@ def postgres_session(
     except psycopg.OperationalError as error:
         said = str(error)
         if error.sqlstate is None and _OF_THE_SERVER.search(said) and trouble_of(said) is None:
-            error.sqlstate = _sqlstate_of(said, make_conninfo(**settings))
+            with suppress(OSError, ValueError, psycopg.Error):  # the first error says more than that of a second try
+                error.sqlstate = _CODES.get((place, said)) or _sqlstate_of(make_conninfo(**settings))
+            if error.sqlstate is not None:
+                _CODES[place, said] = error.sqlstate
         raise
 
 
-@lru_cache(maxsize=64)
-def _sqlstate_of(said: str, asked: str) -> str | None:  # noqa: ARG001  a server that says the same is not asked again
+def _sqlstate_of(asked: str) -> str | None:
     """Why a server refuses a session: psycopg gives the text of that, and not the code, so it is asked once more."""
     from psycopg import pq
 

@@ -84,6 +84,8 @@ def test_what_is_said_names_the_cause(said, what):
         ("Unbekannte Datenbank 'shop'", 1049, DATABASE),
         ("Host 'h' hat keine Berechtigung", 1130, "the server does not let this user in from this machine"),
         ("Zu viele Verbindungen", 1040, "the server has as many sessions as it takes"),
+        ("Zu viele Verbindungen des Benutzers", 1203, "the server has as many sessions as it takes"),
+        ("Benutzer hat 'max_user_connections' erreicht", 1226, "the server has as many sessions as it takes"),
         ("FATAL:  no pg_hba.conf entry for host", "28000", "the server does not let this user in from this machine"),
         ("Division durch Null", "22012", None),
     ],
