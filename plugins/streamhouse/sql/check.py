@@ -196,8 +196,7 @@ def check_functions(nodes: Sequence[exp.Expr], sql: str, at: Location) -> None:
             message, hint = "Spark 4.1 has the type TIME switched off", "use a TIMESTAMP, or a STRING"
             errors.append(UntypedColumnError(message, at=place_of(node.parent or node, sql, at), hint=hint))
         elif isinstance(node, exp.Kwarg) and (problem := wrong_name(node)) is not None:
-            hint = "write the values alone, in their order"
-            errors.append(UntypedColumnError(problem, at=place_of(node, sql, at), hint=hint))
+            errors.append(_placed(UntypedColumnError, problem, sql, at))
         elif _STRANGE[kind]:
             word = node.key.upper()
             errors.append(UntypedColumnError(f"{word} is not understood", at=place_of(node, sql, at), hint=_PIVOT))

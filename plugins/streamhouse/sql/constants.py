@@ -81,9 +81,9 @@ def wrong_constants(
     for part in given[CONSTANTS_FROM[name] :] if name in CONSTANTS_FROM else ():
         if part.find(exp.Column):
             yield _of_rows(name, part)
-    if name in _FORMATTED and len(given) > 1:
+    if name in FORMATTED and len(given) > 1:
         kind = type_of(given[0])
-        yield from _wrong_code(name, given[1]) if name == "to_binary" else _wrong_format(name, given[1], kind)
+        yield from _wrong_code(name, given[1]) if name in _TO_BINARY else _wrong_format(name, given[1], kind)
     for wanted in _CONSTANTS.get(name, ()):
         for part in _literals(given[wanted.place]) if wanted.place < len(given) else ():
             kind, value = type_of(part), _value(part)
@@ -94,7 +94,9 @@ def wrong_constants(
                 yield Refused(part, f"{name}() takes {wanted.said} here, not {short(part)}", "write another constant")
 
 
-_FORMATTED = words("to_number try_to_number to_char to_varchar to_binary")
+FORMATTED = words("to_number try_to_number to_char to_varchar to_binary try_to_binary")
+"""Functions whose second argument is a format."""
+_TO_BINARY = frozenset({"to_binary", "try_to_binary"})
 _OF_NUMBERS = re.compile(r"(MI|S)?\$?([09]+([,G][09]+)*)?([.D][09]*)?(PR|MI|S)?")
 _OF_BYTES = words("base64 hex utf-8")
 _SIGNS = ("MI", "S")
@@ -119,6 +121,8 @@ def _wrong_code(name: str, form: exp.Expr) -> Iterator[Refused]:
     known = _OF_BYTES | {"utf8"} if name == "to_binary" else _OF_BYTES
     if form.find(exp.Column):
         yield _of_rows(name, form)
+    elif name == "try_to_binary":
+        return  # it is NULL by another code
     elif (_is_text(form) and form.name.lower() not in known) or (isinstance(form, exp.Null) and name != "to_binary"):
         yield Refused(form, f"{name}() takes the name of a code here, not {short(form)}", _CODES)
 

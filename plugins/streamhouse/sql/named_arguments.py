@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from streamhouse.sql.admit import Refused
 from streamhouse.sql.scopes import function_name
 from streamhouse.sql.words import words
 
@@ -18,45 +19,43 @@ _NEEDED = {"count_min_sketch": 4}
 """How many of these a call must have; elsewhere the first one."""
 
 
-def wrong_name(argument: exp.Kwarg) -> str | None:
+def wrong_name(argument: exp.Kwarg) -> Refused | None:
     """What is wrong with an argument that has a name, or with its call if it is the first one there; None: nothing."""
-    call = argument.find_ancestor(exp.Func, exp.Struct) or argument
+    call = argument.find_ancestor(exp.Func, exp.Struct)
+    if call is None:
+        return Refused(argument, f"'{argument.name} =>' is in no call", f"write AS {argument.name} behind the value")
     given = list(call.iter_expressions())
     named = [part for part in given if type(part) is exp.Kwarg]
     function, before = function_name(call) or call.key, len(given) - len(named)
-    problem = misnamed(function, argument.name, before)
-    if problem is not None or argument is not named[0]:
-        return problem
-    if any(type(part) is exp.Kwarg for part in given[:before]):
-        return f"{function}() gets an argument without a name behind '{argument.name}'"
-    return _misses(function, [part.name for part in named], before)
+    problem = _misnamed(function, argument.name, before)
+    if problem is None and argument is named[0]:
+        if any(type(part) is exp.Kwarg for part in given[:before]):
+            problem = f"{function}() gets an argument without a name behind '{argument.name}'", "write it before them"
+        else:
+            problem = _misses(function, [part.name for part in named], before)
+    return None if problem is None else Refused(argument, *problem)
 
 
-def misnamed(function: str, argument: str, before: int) -> str | None:
-    """What is wrong with the name of an argument; None: nothing.
-
-    Args:
-        function: Its name in lower case.
-        argument: The name that the text gives the argument.
-        before: How many arguments of the call have no name.
-
-    >>> misnamed("upper", "str", 0)
-    'upper() takes no names of arguments'
-    """
+def _misnamed(function: str, argument: str, before: int) -> tuple[str, str] | None:
+    """What is wrong with the name of an argument, and a hint; `before`: how many arguments of the call have no name."""
     known = _NAMED.get(function)
     if known is None:
-        return f"{function}() takes no names of arguments"
+        return f"{function}() takes no names of arguments", "write the values alone, in their order"
     if argument.lower() not in known:
-        return f"{function}() has no argument '{argument}'"
-    return f"{function}() gets '{argument}' twice" if known.index(argument.lower()) < before else None
+        return f"{function}() has no argument '{argument}'", f"it has {', '.join(known)}"
+    return _twice(function, argument) if known.index(argument.lower()) < before else None
 
 
-def _misses(function: str, names: Sequence[str], before: int) -> str | None:
+def _misses(function: str, names: Sequence[str], before: int) -> tuple[str, str] | None:
     known, given = _NAMED.get(function, ()), [name.lower() for name in names]
     if (twice := next((name for name in names if given.count(name.lower()) > 1), None)) is not None:
-        return f"{function}() gets '{twice}' twice"
+        return _twice(function, twice)
     lacking = [name for name in known[before : _NEEDED.get(function, 1)] if name not in given]
-    return f"{function}() lacks its argument '{lacking[0]}'" if lacking else None
+    return (f"{function}() lacks its argument '{lacking[0]}'", f"add {lacking[0]} => …") if lacking else None
+
+
+def _twice(function: str, argument: str) -> tuple[str, str]:
+    return f"{function}() gets '{argument}' twice", "leave one of both out"
 
 
 def in_order(function: str, arguments: Sequence[exp.Expr]) -> list[exp.Expr]:

@@ -7,11 +7,10 @@ from collections.abc import Iterable
 
 from sqlglot import exp
 
+from streamhouse.sql.constants import FORMATTED
 from streamhouse.sql.literals import whole_number
 from streamhouse.sql.scopes import function_name
-from streamhouse.sql.words import words
 
-_FORMATTED = words("to_number try_to_number to_char to_varchar to_binary try_to_binary")
 _LONGEST = 1000
 
 
@@ -26,7 +25,7 @@ def spell_formats(nodes: Iterable[exp.Expr]) -> bool:
     """
     found = False
     for call in nodes:
-        if type(call) is not exp.Anonymous or len(call.expressions) != 2 or function_name(call) not in _FORMATTED:
+        if type(call) is not exp.Anonymous or len(call.expressions) != 2 or function_name(call) not in FORMATTED:
             continue
         form = call.expressions[1]
         text = _text(form)

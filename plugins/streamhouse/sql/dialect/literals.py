@@ -44,9 +44,7 @@ _MONTHS = words("MONTH MONTHS YEAR YEARS")
 _BEGIN = frozenset({_T.NUMBER, _T.INTERVAL})
 """Tokens that begin a literal without a string behind them."""
 _NUMBER = re.compile(r"\s*[+-]{0,2}\s*(?:[0-9]+\.?[0-9]*|\.[0-9]+)\s*", re.ASCII)
-_SIGNED = r"([+-]?)\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s+([A-Za-z]+)"
-_ONE_UNIT = re.compile(_SIGNED, re.ASCII)
-_UNITS_OF_TEXT = re.compile(rf"\s*(?:interval\s+)?{_SIGNED}(?:\s+{_SIGNED})*\s*", re.ASCII | re.IGNORECASE)
+_ONE_UNIT = re.compile(r"([+-]?)\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s+([A-Za-z]+)", re.ASCII)
 
 
 class Literals:
@@ -207,11 +205,8 @@ def _written(node: exp.Expr, text: str) -> exp.Expr:
 
 
 def _of_text(text: str) -> list[exp.Interval]:
-    """The intervals that one string means: `'3 days'`, `'1 hour 30 minutes'`."""
-    parts = _ONE_UNIT.findall(text) if _UNITS_OF_TEXT.fullmatch(text) else []
-    if not parts or any(unit.upper() not in _UNITS for *_, unit in parts):
-        return [exp.Interval(this=exp.Literal.string(text))]
+    """The intervals that the text of one means, which `check_moment` has found right: `'1 hour 30 minutes'`."""
     return [
         exp.Interval(this=exp.Literal.string(f"{sign}{number}"), unit=exp.Var(this=unit.upper()))
-        for sign, number, unit in parts
+        for sign, number, unit in _ONE_UNIT.findall(text)
     ]
