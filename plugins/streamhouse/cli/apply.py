@@ -282,6 +282,8 @@ def changes(app: App, which: str | None, limit: int, action: str | None, wait: b
             _show_change(app, found)
         else:
             _show_given_up(app, found)
+        if action == "withdraw" and not app.as_json:
+            _show_what_follows(app, found.flow)
     elif action is not None:
         raise click.UsageError(f"--{action} is for one change: streamhouse changes ID --{action}")
     else:
@@ -381,6 +383,16 @@ def _show_given_up(app: App, change: "UnreadableChange") -> None:
         app.output.document(_change_document(change) | {"proposals": []})
     else:
         app.output.line(f"{change.flow}: change {change.id} is given up; {unreadable_text(change)}", style="yellow")
+
+
+def _show_what_follows(app: App, flow: str) -> None:
+    """The change that is asked for in place of one that was given up: a flow reads on where rows come."""
+    with app.project.state() as state:
+        change = state.open_change(flow)
+    if change is not None and change.moves:
+        tables = ", ".join(f"{table} (v{one.version})" for table, one in change.moves.items())
+        why = "the versions that it reads get no more rows"
+        app.output.line(f"{flow}: change {change.id} is asked for, to go on in {tables}: {why}", style="yellow")
 
 
 def _change_document(change: "Change | UnreadableChange") -> dict[str, Any]:
