@@ -1,6 +1,8 @@
 """Entries of the journal of `apply` as the state store has them, and as values."""
 
+import json
 from collections.abc import Iterable
+from zlib import crc32
 
 from pydantic import ValidationError
 from sqlalchemy import Row, Select, select
@@ -10,7 +12,8 @@ from streamhouse.model.forgetting import Forgetting
 from streamhouse.model.outcome import Outcome
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.review import Review, SwapGate
-from streamhouse.state.damage import parsing, unreadable
+from streamhouse.state.change_sums import is_whole, marks_of
+from streamhouse.state.damage import damaged, parsing, unreadable
 from streamhouse.state.instants import from_ms
 from streamhouse.state.records import Change, Move, Phase, UnreadableChange
 from streamhouse.state.schema import change as changes
@@ -24,6 +27,7 @@ QUERY: Select[tuple[object, ...]] = select(
         forgettings, forgettings.c.change == changes.c.id
     )
 )
+_SUM = "sum"
 OPEN = (Phase.ASKED.value, Phase.BUILDING.value, Phase.WAITING.value)
 
 
@@ -86,6 +90,8 @@ def change_of(row: Row[tuple[object, ...]]) -> Change:
         plan = FlowPlan.model_validate_json(row.body)
     except ValidationError as error:
         raise unreadable(what, error, hint=hint, damaged_hint=hint) from error
+    if not is_whole(row):
+        raise damaged(what, hint=hint)
     with parsing(what, hint=hint):
         return Change(
             id=row.id,
@@ -97,7 +103,7 @@ def change_of(row: Row[tuple[object, ...]]) -> Change:
             moves={table: Move(**move) for table, move in row.moves.items()},
             followers=dict(row.followers),
             copies=frozenset(row.copies),
-            marks={table: tuple(columns) for table, columns in row.marks.items()},
+            marks=marks_of(row),
             requested_by=row.asked_by,
             requested_at=from_ms(row.asked_ms),
             updated_at=from_ms(row.updated_ms),
@@ -106,5 +112,28 @@ def change_of(row: Row[tuple[object, ...]]) -> Change:
             error=row.error,
             gate=SwapGate(row.gate) if row.gate is not None else SwapGate.AUDIT,  # None: asked before there were audits
             review=Review.model_validate_json(row.review) if row.review is not None else None,
-            forgetting=Forgetting.model_validate_json(row.forgetting) if row.forgetting is not None else None,
+            forgetting=persons_of(row.forgetting) if row.forgetting is not None else None,
         )
+
+
+def persons_text(forgetting: Forgetting) -> str:
+    """Text that `persons_of` reads, with a checksum: another letter is another person."""
+    said = forgetting.model_dump(mode="json")
+    return json.dumps({**said, _SUM: _sum_of(said)})
+
+
+def persons_of(text: str) -> Forgetting:
+    """Whose rows a change leaves out; texts of earlier versions have no checksum.
+
+    Raises:
+        ValueError, AttributeError: it is not as it was recorded.
+    """
+    said = json.loads(text)
+    recorded = said.pop(_SUM, None)
+    if recorded is not None and recorded != _sum_of(said):
+        raise ValueError("another checksum")
+    return Forgetting.model_validate_json(json.dumps(said))
+
+
+def _sum_of(said: object) -> int:
+    return crc32(json.dumps(said, sort_keys=True).encode())

@@ -16,7 +16,8 @@ from streamhouse.model.plan import FlowPlan
 from streamhouse.model.review import AuditVerdict, Review, SwapGate
 from streamhouse.model.types import Position
 from streamhouse.state import definitions, epochs, meanings, plans, versions
-from streamhouse.state.change_rows import OPEN, QUERY, change_of, read_changes
+from streamhouse.state.change_rows import OPEN, QUERY, change_of, persons_of, persons_text, read_changes
+from streamhouse.state.change_sums import is_whole, with_environment, with_sum
 from streamhouse.state.damage import DamagedStateError, parsing
 from streamhouse.state.instants import from_ms
 from streamhouse.state.outdated_reads import known_moves, outdated_reads
@@ -83,28 +84,27 @@ def ask(connection: Connection, wish: Wish, by: str, now_ms: int) -> Change:
 
 
 def _insert(connection: Connection, wish: Wish, by: str, now_ms: int) -> Change:
-    applied = plans.newest(connection, wish.plan.flow)
-    row = insert(changes).values(
-        flow=wish.plan.flow,
-        phase=Phase.ASKED.value,
-        outcome=wish.outcome.value,
-        body=wish.plan.model_dump_json(),
-        versions=versions.allocate(connection, wish.plan, wish.to_rebuild, now_ms, may_go_back=wish.forgetting is None),
-        moves={table: asdict(move) for table, move in wish.moves.items()},
-        followers={other: sorted(tables) for other, tables in wish.followers.items()},
-        copies=sorted(wish.copies),
-        marks={table: list(columns) for table, columns in wish.marks.items()},
-        environment=wish.environment,
-        base=applied[0] if applied is not None else 0,
-        asked_by=by,
-        asked_ms=now_ms,
-        updated_ms=now_ms,
-    )
+    applied, to_rebuild = plans.newest(connection, wish.plan.flow), wish.to_rebuild
+    values = {
+        "flow": wish.plan.flow,
+        "outcome": wish.outcome.value,
+        "body": wish.plan.model_dump_json(),
+        "versions": versions.allocate(connection, wish.plan, to_rebuild, now_ms, may_go_back=wish.forgetting is None),
+        "moves": {table: asdict(move) for table, move in wish.moves.items()},
+        "followers": {other: sorted(tables) for other, tables in wish.followers.items()},
+        "copies": sorted(wish.copies),
+        "environment": wish.environment,
+        "base": applied[0] if applied is not None else 0,
+        "asked_by": by,
+    }
+    marks = with_sum(values, {table: list(columns) for table, columns in wish.marks.items()})
+    times = {"asked_ms": now_ms, "updated_ms": now_ms}
+    row = insert(changes).values(phase=Phase.ASKED.value, marks=marks, **values, **times)
     [key] = connection.execute(row).inserted_primary_key or (0,)
     gate = (wish.gate or SwapGate.AUDIT).value
     connection.execute(insert(reviews).values(change=int(key), gate=gate, body=None, cleared=0))
     if wish.forgetting is not None:
-        connection.execute(insert(forgettings).values(change=int(key), body=wish.forgetting.model_dump_json()))
+        connection.execute(insert(forgettings).values(change=int(key), body=persons_text(wish.forgetting)))
     return one(connection, int(key))
 
 
@@ -255,7 +255,10 @@ def promote(connection: Connection, change: Change, gate: SwapGate, now_ms: int)
         )
     withdraw(connection, change.flow, now_ms)
     this = (changes.c.id == change.id) & changes.c.phase.in_(OPEN)
-    connection.execute(update(changes).where(this).values(environment=None, updated_ms=now_ms))
+    row = connection.execute(select(changes).where(this)).one_or_none()
+    if row is not None:
+        values = with_environment(row, None)
+        connection.execute(update(changes).where(this).values(updated_ms=now_ms, **values))
     _open_gate(connection, change, gate, now_ms)
     return one(connection, change.id)
 
@@ -303,7 +306,7 @@ def go_on(connection: Connection, flow: str, now_ms: int, given_up: Row[tuple[ob
     """
     found, applied = outdated_reads(connection, flow), plans.newest(connection, flow)
     moves = known_moves(found)
-    if given_up is not None:
+    if given_up is not None and is_whole(given_up):
         moves |= {one.table: Move(**given_up.moves[one.table]) for one in found if one.table in given_up.moves}
     if applied is None or not moves:
         return
@@ -326,7 +329,7 @@ def go_on(connection: Connection, flow: str, now_ms: int, given_up: Row[tuple[ob
 def _with_gate(wish: Wish, given_up: Row[tuple[object, ...]]) -> Wish:
     """The wish, with what a change that was given up had to let tables serve, and whose rows it left out."""
     with parsing(f"change {given_up.id} of flow '{given_up.flow}'"):
-        person = Forgetting.model_validate_json(given_up.forgetting) if given_up.forgetting is not None else None
+        person = persons_of(given_up.forgetting) if given_up.forgetting is not None else None
         gate = SwapGate(given_up.gate) if given_up.gate is not None else None
         return replace(wish, gate=gate, copies=frozenset(given_up.copies) & wish.to_rebuild, forgetting=person)
 

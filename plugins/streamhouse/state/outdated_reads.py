@@ -11,6 +11,7 @@ from datetime import datetime
 from sqlalchemy import Connection, Row, select
 
 from streamhouse.model.version import stored_name
+from streamhouse.state.change_sums import is_whole
 from streamhouse.state.damage import parsing
 from streamhouse.state.instants import from_ms
 from streamhouse.state.records import Move
@@ -65,7 +66,7 @@ def _outdated(connection: Connection, flow: str, behind: Row[tuple[object, ...]]
         retired_version.outerjoin(changes, changes.c.id == retired_version.c.change)
     )
     row = connection.execute(replaced.where(this)).one_or_none()
-    if row is None or row.id is None:
+    if row is None or row.id is None or not is_whole(row):
         return OutdatedRead(table, version, serving, from_ms(behind.switched_ms))
     with parsing(f"change {row.id} of flow '{row.flow}'"):
         return OutdatedRead(
