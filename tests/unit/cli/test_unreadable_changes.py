@@ -6,12 +6,14 @@ import shlex
 import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 
 import pytest
 
 from streamhouse.change.change_request import begin
 from streamhouse.change.retired import drop_abandoned
 from streamhouse.cli.main import main
+from streamhouse.jobs.forget_remains import _in_unreadable_changes
 from streamhouse.model.outcome import Outcome
 from streamhouse.project.desired import desired_plan
 from streamhouse.project.project import Project
@@ -204,6 +206,31 @@ def test_what_an_environment_has_that_cannot_be_read_is_built_again(project, cap
     assert (code, text.count("change 1 of flow 'orders' in environment 'review'")) == (0, 1)
     with project.state() as state:
         assert state.open_change("orders").id == 2
+
+
+def test_apply_names_an_environment_that_cannot_be_read_also_for_programs(project, spoiled_environment, capsys):
+    capsys.readouterr()
+    assert main(["apply", "--yes", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"flows": [], "unreadable": []}, "nothing is applied"
+    (project.root / "actions/top_products.sql").write_text(ACTION)
+    with (project.root / "flows/orders.yaml").open("a") as flow:
+        flow.write(STEP)
+    assert main(["apply", "orders", "--yes", "--no-wait", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    [one] = document["unreadable"]
+    assert (one["name"], one["flow"], one["tables"]) == ("dev", "orders", {TABLE: 2})
+    assert spoiled_environment in one["error"]
+    assert [flow["flow"] for flow in document["flows"]] == ["orders"]
+
+
+def test_forget_names_the_tables_of_a_change_that_cannot_be_read(project, spoiled):
+    found = SimpleNamespace(plans={"orders": None, "others": None})
+    with project.state() as state:
+        assert list(_in_unreadable_changes(state, found)) == [], "one that is open ends the command"
+        state.give_up(1)
+        [one] = _in_unreadable_changes(state, found)
+    assert (one.where, one.what.rpartition(" ")[2]) == ("change 1 of orders", "dwd.orders__v2")
+    assert one.remedy == "drop these tables in the stores, if they are there"
 
 
 def test_a_reader_whose_change_is_given_up_learns_what_follows(project, capsys):
