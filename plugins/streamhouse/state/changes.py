@@ -89,7 +89,9 @@ def _insert(connection: Connection, wish: Wish, by: str, now_ms: int) -> Change:
         "flow": wish.plan.flow,
         "outcome": wish.outcome.value,
         "body": wish.plan.model_dump_json(),
-        "versions": versions.allocate(connection, wish.plan, to_rebuild, now_ms, may_go_back=wish.forgetting is None),
+        "versions": versions.allocate(
+            connection, wish.plan, to_rebuild, now_ms, moves=wish.moves, may_go_back=wish.forgetting is None
+        ),
         "moves": {table: asdict(move) for table, move in wish.moves.items()},
         "followers": {other: sorted(tables) for other, tables in wish.followers.items()},
         "copies": sorted(wish.copies),

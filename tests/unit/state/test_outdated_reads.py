@@ -122,6 +122,24 @@ def test_a_reader_two_versions_behind_rebuilds_what_each_says(store, lease, read
     assert set(asked_again(store, follow).versions) == {"dwd.copy"}
 
 
+@pytest.fixture
+def rebuilt_once(store, reader, lease, reader_lease, flow_plan):
+    """The table of the reader was rebuilt for the sake of the second version of what it reads."""
+    first = swapped(store, lease, flow_plan(NEW), {**AT, "orders": {"0": 5}}, REBUILT)
+    assert store.complete_change(reader_lease, first, at={**AT, "dwd.copy": {}, "dwd.copy__v2": {}})
+    assert store.versions("other") == {TABLE: 2, "dwd.copy": 2}
+
+
+def test_what_rests_on_a_third_version_is_never_what_rested_on_the_first(store, lease, rebuilt_once, flow_plan):
+    follow = swapped(store, lease, flow_plan(NEWER), {**AT_SECOND, "orders": {"0": 5}}, REBUILT)
+    assert (follow.moves, follow.versions) == ({TABLE: SECOND}, {"dwd.copy": 3})
+
+
+def test_what_rests_on_the_version_that_serves_again_serves_again(store, lease, rebuilt_once, flow_plan):
+    follow = swapped(store, lease, flow_plan(OLD), {**AT, "orders": {"0": 5}}, REBUILT)
+    assert (follow.moves, follow.versions) == ({TABLE: Move(1, FIRST.began, FIRST.ended)}, {"dwd.copy": 1})
+
+
 def test_a_reader_of_the_version_that_serves_again_stays_there(store, lease, reader, flow_plan):
     at = {**AT, "orders": {"0": 5}}
     follow = swapped(store, lease, flow_plan(NEW), at)
