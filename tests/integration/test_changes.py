@@ -27,6 +27,7 @@ pytestmark = [
             "test_another_flow_that_keeps_its_history_gets_all_rows_of_a_table_of_another_source",
             "test_a_source_with_more_rows_reaches_a_flow_that_runs_on_several_clocks",
             "test_another_flow_goes_on_where_a_table_built_anew_begins_to_serve",
+            "test_another_flow_that_is_two_versions_behind_gets_all_rows_of_each",
             "test_a_store_that_is_away_for_a_moment_fails_no_change",
         ),
     ),
@@ -178,6 +179,39 @@ def test_another_flow_goes_on_where_a_table_built_anew_begins_to_serve(open_):
     looks = trigger.look()
     assert [look.flow for look in looks] == [FLOW, "reader"]
     assert not any(look.records or look.paused for look in looks), looks
+
+
+def test_another_flow_that_is_two_versions_behind_gets_all_rows_of_each(open_):
+    """A person gave up the change that was to let it go on, too."""
+    root = open_.project.root
+    flow = root / "flows" / f"{FLOW}.yaml"
+    flow.write_text(flow.read_text() + "tables: {ods.lv_orders: {history: rewrite}}\n")
+    (root / "actions" / "lines.sql").write_text(LINES)
+    (root / "flows" / "reader.yaml").write_text(READER)
+    add(root, 0)
+    drained(open_, FLOW, "reader")
+    for part, least in ((1, 10), (3, 20)):
+        add(root, part)
+        drained(open_, FLOW)  # the reader is behind when the table is rebuilt
+        write_action(root, "keep", f"SELECT * FROM rows WHERE cents > {least}")
+        add(root, part + 1)
+        drained(open_, FLOW)
+    assert open_.state.versions()["ods.lv_orders"] == 3
+    first = open_.state.open_change("reader")
+    assert first.moves["ods.lv_orders"].version == 2
+    open_.state.give_up(first.id)
+    drained(open_, "reader")
+    assert open_.state.versions("reader")["ods.lv_orders"] == 3
+    assert open_.state.open_change("reader") is None
+    found = served(open_, "dwd.lr_lines", flow="reader").to_pylist()
+    wanted = [*orders(0), *orders(1)]
+    wanted += [row for part, least in ((2, 10), (3, 10), (4, 20)) for row in orders(part) if row[1] > least]
+    assert sorted((row["order_id"], row["cents"]) for row in found) == sorted(wanted)
+    spent = {}
+    for row in served(open_, "ods.lv_orders").to_pylist():
+        spent[row["customer"]] = spent.get(row["customer"], 0) + row["cents"]
+    found = served(open_, "dws.lr_spent", flow="reader").to_pylist()
+    assert {row["customer"]: row["cents"] for row in found} == spent
 
 
 def test_another_flow_that_keeps_its_history_gets_all_rows_of_a_table_of_another_source(open_):

@@ -71,6 +71,7 @@ def begin(
     ):
         if definition is not None and known[1].fingerprint == plan.fingerprint:
             state.definitions.note(plan, definition)
+        open_change = open_change or state.go_on(plan.flow)  # else it reads on where no row comes any more
         waiting = (_waits(open_change),) if open_change is not None and open_change.waits else ()
         return Begun(standing, open_change, waiting)
     compared = compare(plan, Applied.of(state), {}, budget=budget)

@@ -71,8 +71,11 @@ class Reconciler:
         change = self.open.state.open_change(self.flow)
         if not self._looked and (execution.plan.aside or (change is not None and change.plan.aside)):
             execution.waiting = self.open.state.upstream.waiting(self.flow)  # what stood is behind the rest of the flow
-        if change is not None and not change.waits:
+        while change is not None and not change.waits:
             self._at_rest.carry_out(execution, change)
+            before, change = change, self.open.state.open_change(self.flow)
+            if change is not None and change.id <= before.id:
+                break  # else it is several versions behind, and is asked to go on in the next one
         if self.follower is not None and not self._looked:  # what changed while nothing ran
             self._looked = True
             self.follower.look(execution, lambda change: self._at_rest.carry_out(execution, change), at_rest=True)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from streamhouse.cli.app import App, shared_options
+from streamhouse.cli.environment import environment_document
 from streamhouse.cli.environment_name import ENVIRONMENT_NAME
 from streamhouse.cli.losses import show_unreadable, unreadable_text
 from streamhouse.cli.person import whoami
@@ -95,32 +96,36 @@ def apply(
     """
     from streamhouse.model.review import SwapGate
 
-    wanted = _wanted(app, flows, choose, environment)
+    wanted, unread = _wanted(app, flows, choose, environment)
     if environment is not None and gate is not None:
         raise click.UsageError("an environment serves nothing until it is promoted: see streamhouse env promote")
     if not yes and any(one.is_change for one in wanted):
         _ask(app, flows, wanted, choose)
     lets = SwapGate(gate or SwapGate.AUDIT)
-    _show_done(app, [(one, _carried_out(app, one, choose, lets, wait, environment)) for one in wanted])
+    _show_done(app, [(one, _carried_out(app, one, choose, lets, wait, environment)) for one in wanted], unread)
 
 
 def _wanted(
     app: App, flows: tuple[str, ...], choices: "dict[str, Outcome]", environment: str | None
-) -> "list[PlanComparison]":
-    """Show what would change, unless the answer is to be JSON; give those flows in which something does."""
+) -> "tuple[list[PlanComparison], list[UnreadableChange]]":
+    """Show what would change, unless the answer is to be JSON.
+
+    Returns:
+        The flows in which something changes, and the environments that cannot be read: none of them is promoted.
+    """
     unreadable: Unreadable = {}
     found = [one for name in flows or (None,) for one in compared(app, name, unreadable)]
     _refuse_unreadable(flows, found, unreadable)
     _check_choices(choices, found)
+    unread: list[UnreadableChange] = []
+    built = built_in_environments(app, found, unread) if environment is None and not choices else {}
     if not app.as_json:
-        unread: list[UnreadableChange] = []
-        built = built_in_environments(app, found, unread) if environment is None and not choices else {}
         show_unreadable(unread, app.output)
         for one in found:
             _show(one, app)
             if one.plan.flow in built:
                 show_promotion(one.plan.flow, built[one.plan.flow], app.output)
-    return [one for one in found if one.is_change or one.differs]
+    return [one for one in found if one.is_change or one.differs], unread
 
 
 def _refuse_unreadable(flows: tuple[str, ...], found: "list[PlanComparison]", unreadable: "Unreadable") -> None:
@@ -139,11 +144,12 @@ def _refuse_unreadable(flows: tuple[str, ...], found: "list[PlanComparison]", un
                 raise beside(one.plan.flow, f"is not applied: it is not known what {flow} reads", error)
 
 
-def _show_done(app: App, done: "list[tuple[PlanComparison, Change | None]]") -> None:
+def _show_done(app: App, done: "list[tuple[PlanComparison, Change | None]]", unread: "list[UnreadableChange]") -> None:
     from streamhouse.cli.review import show_review
 
     if app.as_json:
-        app.output.document({"flows": [_document(one, change) for one, change in done]})
+        environments = [environment_document(one) for one in unread]
+        app.output.document({"flows": [_document(one, change) for one, change in done], "unreadable": environments})
         return
     for one, change in done:
         if change is not None and change.review is not None and change.review.tables:
@@ -282,6 +288,8 @@ def changes(app: App, which: str | None, limit: int, action: str | None, wait: b
             _show_change(app, found)
         else:
             _show_given_up(app, found)
+        if action == "withdraw" and not app.as_json:
+            _show_what_follows(app, found.flow)
     elif action is not None:
         raise click.UsageError(f"--{action} is for one change: streamhouse changes ID --{action}")
     else:
@@ -381,6 +389,16 @@ def _show_given_up(app: App, change: "UnreadableChange") -> None:
         app.output.document(_change_document(change) | {"proposals": []})
     else:
         app.output.line(f"{change.flow}: change {change.id} is given up; {unreadable_text(change)}", style="yellow")
+
+
+def _show_what_follows(app: App, flow: str) -> None:
+    """The change that is asked for in place of one that was given up: a flow reads on where rows come."""
+    with app.project.state() as state:
+        change = state.open_change(flow)
+    if change is not None and change.moves:
+        tables = ", ".join(f"{table} (v{one.version})" for table, one in change.moves.items())
+        why = "the versions that it reads get no more rows"
+        app.output.line(f"{flow}: change {change.id} is asked for, to go on in {tables}: {why}", style="yellow")
 
 
 def _change_document(change: "Change | UnreadableChange") -> dict[str, Any]:

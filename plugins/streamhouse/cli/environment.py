@@ -42,7 +42,7 @@ def list_(context: click.Context) -> None:
         readable = state.environments(unreadable) if state is not None else []
     found: list[Change | UnreadableChange] = [*readable, *unreadable]
     if app.as_json:
-        app.output.document({"environments": [_document(one) for one in found]})
+        app.output.document({"environments": [environment_document(one) for one in found]})
     elif not found:
         app.output.line("none; make one: streamhouse apply FLOW --env NAME")
     else:
@@ -53,7 +53,7 @@ def list_(context: click.Context) -> None:
         context.exit(LOST)
 
 
-def _document(one: "Change | UnreadableChange") -> dict[str, Any]:
+def environment_document(one: "Change | UnreadableChange") -> dict[str, Any]:
     """An environment for `--json`; `error`: why it cannot be read, and what to do."""
     return {"name": one.environment, "flow": one.flow, "tables": one.versions, "error": unreadable_text(one)}
 

@@ -1,12 +1,12 @@
 """The journal of `apply`: what was asked for, and how far it is."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from types import MappingProxyType
 
-from pydantic import ValidationError
-from sqlalchemy import ColumnElement, Connection, Row, Select, and_, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, and_, delete, insert, select, update
 
 from streamhouse.errors import StateConflictError
 from streamhouse.model.definition import Definition
@@ -16,23 +16,17 @@ from streamhouse.model.plan import FlowPlan
 from streamhouse.model.review import AuditVerdict, Review, SwapGate
 from streamhouse.model.types import Position
 from streamhouse.state import definitions, epochs, meanings, plans, versions
-from streamhouse.state.damage import parsing, unreadable
+from streamhouse.state.change_rows import OPEN, QUERY, change_of, persons_of, persons_text, read_changes
+from streamhouse.state.change_sums import is_whole, with_environment, with_sum
+from streamhouse.state.damage import DamagedStateError, parsing
 from streamhouse.state.instants import from_ms
+from streamhouse.state.outdated_reads import known_moves, outdated_reads
 from streamhouse.state.records import AppliedChange, Change, EpochRecord, Move, Phase, UnreadableChange
 from streamhouse.state.schema import change as changes
 from streamhouse.state.schema import epoch as epoch_table
 from streamhouse.state.schema import forgetting as forgettings
 from streamhouse.state.schema import review as reviews
 from streamhouse.state.schema import segment_total, table_total
-
-_QUERY: Select[tuple[object, ...]] = select(
-    changes, reviews.c.gate, reviews.c.body.label("review"), forgettings.c.body.label("forgetting")
-).select_from(
-    changes.outerjoin(reviews, reviews.c.change == changes.c.id).outerjoin(
-        forgettings, forgettings.c.change == changes.c.id
-    )
-)
-_OPEN = (Phase.ASKED.value, Phase.BUILDING.value, Phase.WAITING.value)
 
 
 @dataclass(frozen=True)
@@ -90,28 +84,29 @@ def ask(connection: Connection, wish: Wish, by: str, now_ms: int) -> Change:
 
 
 def _insert(connection: Connection, wish: Wish, by: str, now_ms: int) -> Change:
-    applied = plans.newest(connection, wish.plan.flow)
-    row = insert(changes).values(
-        flow=wish.plan.flow,
-        phase=Phase.ASKED.value,
-        outcome=wish.outcome.value,
-        body=wish.plan.model_dump_json(),
-        versions=versions.allocate(connection, wish.plan, wish.to_rebuild, now_ms, may_go_back=wish.forgetting is None),
-        moves={table: asdict(move) for table, move in wish.moves.items()},
-        followers={other: sorted(tables) for other, tables in wish.followers.items()},
-        copies=sorted(wish.copies),
-        marks={table: list(columns) for table, columns in wish.marks.items()},
-        environment=wish.environment,
-        base=applied[0] if applied is not None else 0,
-        asked_by=by,
-        asked_ms=now_ms,
-        updated_ms=now_ms,
-    )
+    applied, to_rebuild = plans.newest(connection, wish.plan.flow), wish.to_rebuild
+    values = {
+        "flow": wish.plan.flow,
+        "outcome": wish.outcome.value,
+        "body": wish.plan.model_dump_json(),
+        "versions": versions.allocate(
+            connection, wish.plan, to_rebuild, now_ms, moves=wish.moves, may_go_back=wish.forgetting is None
+        ),
+        "moves": {table: asdict(move) for table, move in wish.moves.items()},
+        "followers": {other: sorted(tables) for other, tables in wish.followers.items()},
+        "copies": sorted(wish.copies),
+        "environment": wish.environment,
+        "base": applied[0] if applied is not None else 0,
+        "asked_by": by,
+    }
+    marks = with_sum(values, {table: list(columns) for table, columns in wish.marks.items()})
+    times = {"asked_ms": now_ms, "updated_ms": now_ms}
+    row = insert(changes).values(phase=Phase.ASKED.value, marks=marks, **values, **times)
     [key] = connection.execute(row).inserted_primary_key or (0,)
     gate = (wish.gate or SwapGate.AUDIT).value
     connection.execute(insert(reviews).values(change=int(key), gate=gate, body=None, cleared=0))
     if wish.forgetting is not None:
-        connection.execute(insert(forgettings).values(change=int(key), body=wish.forgetting.model_dump_json()))
+        connection.execute(insert(forgettings).values(change=int(key), body=persons_text(wish.forgetting)))
     return one(connection, int(key))
 
 
@@ -169,7 +164,7 @@ def left_behind(connection: Connection, flow: str, unreadable: list[UnreadableCh
     Arguments and errors as of `recent`.
     """
     was_abandoned = changes.c.phase.in_((Phase.WITHDRAWN.value, Phase.FAILED.value)) & (reviews.c.cleared == 0)
-    return _readable(connection.execute(_QUERY.where(changes.c.flow == flow, was_abandoned)), unreadable)
+    return read_changes(connection.execute(QUERY.where(changes.c.flow == flow, was_abandoned)), unreadable)
 
 
 def cleared(connection: Connection, change_id: int) -> None:
@@ -194,17 +189,17 @@ def one(connection: Connection, change_id: int) -> Change:
     Raises:
         KeyError: there is none.
     """
-    row = connection.execute(_QUERY.where(changes.c.id == change_id)).one_or_none()
+    row = connection.execute(QUERY.where(changes.c.id == change_id)).one_or_none()
     if row is None:
         raise KeyError(change_id)
-    return _change(row)
+    return change_of(row)
 
 
 def newest_open(connection: Connection, flow: str, environment: str | None = None) -> Change | None:
     """What is asked for and not done; there is at most one of a flow in each environment (None: production)."""
-    query = _QUERY.where(_open_in(flow, environment))
+    query = QUERY.where(_open_in(flow, environment))
     row = connection.execute(query.order_by(changes.c.id.desc()).limit(1)).one_or_none()
-    return _change(row) if row is not None else None
+    return change_of(row) if row is not None else None
 
 
 def recent(
@@ -221,8 +216,8 @@ def recent(
     Raises:
         OtherVersionError, DamagedStateError: a change cannot be read.
     """
-    query = _QUERY.order_by(changes.c.id.desc()).limit(limit)
-    return _readable(connection.execute(query if flow is None else query.where(changes.c.flow == flow)), unreadable)
+    query = QUERY.order_by(changes.c.id.desc()).limit(limit)
+    return read_changes(connection.execute(query if flow is None else query.where(changes.c.flow == flow)), unreadable)
 
 
 def newest_applied(connection: Connection, flow: str) -> AppliedChange | None:
@@ -238,8 +233,8 @@ def newest_applied(connection: Connection, flow: str) -> AppliedChange | None:
 
 def in_environments(connection: Connection, unreadable: list[UnreadableChange] | None = None) -> list[Change]:
     """What is built in environments, the newest first; arguments and errors as of `recent`."""
-    query = _QUERY.where(changes.c.environment.is_not(None), changes.c.phase.in_(_OPEN))
-    return _readable(connection.execute(query.order_by(changes.c.id.desc())), unreadable)
+    query = QUERY.where(changes.c.environment.is_not(None), changes.c.phase.in_(OPEN))
+    return read_changes(connection.execute(query.order_by(changes.c.id.desc())), unreadable)
 
 
 def promote(connection: Connection, change: Change, gate: SwapGate, now_ms: int) -> Change:
@@ -261,55 +256,84 @@ def promote(connection: Connection, change: Change, gate: SwapGate, now_ms: int)
             hint=f"create it again: streamhouse apply {change.flow} --env {change.environment}",
         )
     withdraw(connection, change.flow, now_ms)
-    this = (changes.c.id == change.id) & changes.c.phase.in_(_OPEN)
-    connection.execute(update(changes).where(this).values(environment=None, updated_ms=now_ms))
+    this = (changes.c.id == change.id) & changes.c.phase.in_(OPEN)
+    row = connection.execute(select(changes).where(this)).one_or_none()
+    if row is not None:
+        values = with_environment(row, None)
+        connection.execute(update(changes).where(this).values(updated_ms=now_ms, **values))
     _open_gate(connection, change, gate, now_ms)
     return one(connection, change.id)
 
 
 def give_up(connection: Connection, change_id: int, now_ms: int) -> Change | UnreadableChange:
-    """Give up a change that is not done.
-
-    One that cannot be read is given up, too. Where it was to let its flow go on with other versions of tables of other
-    flows, that is asked for again with the applied plan: the versions that the flow reads get no more rows.
+    """Give up a change that is not done, also one that cannot be read; see `go_on`.
 
     Raises:
         KeyError: there is none.
         StateConflictError: it is done, or given up already.
     """
-    query = _QUERY.where(changes.c.id == change_id)
+    query = QUERY.where(changes.c.id == change_id)
     row = connection.execute(query).one_or_none()
     if row is None:
         raise KeyError(change_id)
     if not move(connection, change_id, Phase.WITHDRAWN, row.error, now_ms):
         raise StateConflictError(f"change {change_id} is {row.phase} already", hint="see: streamhouse changes")
     unreadable: list[UnreadableChange] = []
-    readable = _readable(connection.execute(query), unreadable)
-    if readable:
-        return readable[0]
-    if row.moves and row.environment is None:
-        _ask_moves_again(connection, row, now_ms)
-    return unreadable[0]
+    readable = read_changes(connection.execute(query), unreadable)
+    if row.environment is None:
+        with suppress(DamagedStateError):  # what cannot be read is not asked for again; `waits_of` names its reader
+            go_on(connection, row.flow, now_ms, row)
+    return readable[0] if readable else unreadable[0]
 
 
-def _ask_moves_again(connection: Connection, row: Row[tuple[object, ...]], now_ms: int) -> None:
-    """Ask for the moves of a change that was given up, and for what was to be rebuilt, with the applied plan."""
-    applied = plans.newest(connection, row.flow)
-    if applied is None:
+def give_up_all(connection: Connection, flow: str, now_ms: int, environment: str | None = None) -> None:
+    """Give up what is asked for and not done, in an environment (None: in production); see `go_on`."""
+    row = connection.execute(QUERY.where(_open_in(flow, environment)).limit(1)).one_or_none()
+    withdraw(connection, flow, now_ms, environment)
+    if row is not None and environment is None:
+        go_on(connection, flow, now_ms, row)
+
+
+def go_on(connection: Connection, flow: str, now_ms: int, given_up: Row[tuple[object, ...]] | None = None) -> None:
+    """Ask a flow, of which nothing is asked, to go on in the versions that took the place of those it reads.
+
+    Versions that no longer serve get no more rows. It goes on with its applied plan. What the change that brought a
+    version said to rebuild in this flow is rebuilt. Nothing is asked where no record says where it goes on.
+
+    Args:
+        connection: In a transaction.
+        flow: Its name.
+        now_ms: The time.
+        given_up: The change that was to let it go on, as `QUERY` gives it; None: there is none.
+    """
+    found, applied = outdated_reads(connection, flow), plans.newest(connection, flow)
+    moves = known_moves(found)
+    if given_up is not None and is_whole(given_up):
+        moves |= {one.table: Move(**given_up.moves[one.table]) for one in found if one.table in given_up.moves}
+    if applied is None or not moves:
         return
-    with parsing(f"change {row.id} of flow '{row.flow}'"):
-        to_rebuild = frozenset(row.versions) & applied[1].tables.keys()
-        wish = Wish(
-            applied[1],
-            Outcome.REBUILD if to_rebuild else Outcome.SWAP,
-            to_rebuild,
-            {table: Move(**move) for table, move in row.moves.items()},
-            dict(row.followers),
-            frozenset(row.copies) & to_rebuild,
-            gate=SwapGate(row.gate) if row.gate is not None else None,
-            forgetting=Forgetting.model_validate_json(row.forgetting) if row.forgetting is not None else None,
-        )
-    ask(connection, wish, row.asked_by, now_ms)
+    due = [one for one in found if one.table in moves]
+    to_rebuild = frozenset().union(*(one.to_rebuild for one in due)) & applied[1].tables.keys()
+    others = {other for one in due for other in one.followers}
+    wish = Wish(
+        applied[1],
+        Outcome.REBUILD if to_rebuild else Outcome.SWAP,
+        to_rebuild,
+        moves,
+        {other: frozenset().union(*(one.followers.get(other, ()) for one in due)) for other in others},
+    )
+    by = next((one.since for one in due if one.since is not None), None)
+    if given_up is not None:
+        wish, by = _with_gate(wish, given_up), given_up.asked_by
+    ask(connection, wish, by or "run", now_ms)
+
+
+def _with_gate(wish: Wish, given_up: Row[tuple[object, ...]]) -> Wish:
+    """The wish, with what a change that was given up had to let tables serve, and whose rows it left out."""
+    with parsing(f"change {given_up.id} of flow '{given_up.flow}'"):
+        person = persons_of(given_up.forgetting) if given_up.forgetting is not None else None
+        gate = SwapGate(given_up.gate) if given_up.gate is not None else None
+        return replace(wish, gate=gate, copies=frozenset(given_up.copies) & wish.to_rebuild, forgetting=person)
 
 
 def withdraw(connection: Connection, flow: str, now_ms: int, environment: str | None = None) -> None:
@@ -321,15 +345,15 @@ def withdraw(connection: Connection, flow: str, now_ms: int, environment: str | 
 
 def _open_in(flow: str, environment: str | None) -> ColumnElement[bool]:
     return and_(
-        changes.c.flow == flow, changes.c.phase.in_(_OPEN), changes.c.environment.is_not_distinct_from(environment)
+        changes.c.flow == flow, changes.c.phase.in_(OPEN), changes.c.environment.is_not_distinct_from(environment)
     )
 
 
 def move(connection: Connection, change_id: int, phase: Phase, error: str | None, now_ms: int) -> bool:
     """Record how far a change is; False when somebody gave it up, or it is done."""
-    this = (changes.c.id == change_id) & changes.c.phase.in_(_OPEN)
+    this = (changes.c.id == change_id) & changes.c.phase.in_(OPEN)
     moved = connection.execute(update(changes).where(this).values(phase=phase.value, error=error, updated_ms=now_ms))
-    if moved.rowcount and phase.value not in _OPEN:
+    if moved.rowcount and phase.value not in OPEN:
         connection.execute(delete(forgettings).where(forgettings.c.change == change_id))
     return bool(moved.rowcount)
 
@@ -346,7 +370,7 @@ def complete(
 ) -> bool:
     """Make the plan of a change the applied one, and its versions the serving ones; False when it was given up.
 
-    Flows that read a table of which another version serves now are asked to go on there.
+    Flows that read a table of which another version serves now are asked to go on there; see also `go_on`.
 
     Args:
         connection: In a transaction.
@@ -373,14 +397,21 @@ def complete(
     if change.forgetting is not None:  # what compared earlier versions may show rows of these persons
         own = select(changes.c.id).where(changes.c.flow == change.flow)
         connection.execute(update(reviews).where(reviews.c.change.in_(own)).values(body=None))
-    _ask_readers(connection, change, moves, now_ms)
+    _ask_readers(connection, change, moves, before, now_ms)
+    go_on(connection, change.flow, now_ms)
     return True
 
 
-def _ask_readers(connection: Connection, change: Change, moves: Mapping[str, Move], now_ms: int) -> None:
-    """Ask every other flow that reads what was rebuilt to go on with it, and to rebuild what rests on it."""
+def _ask_readers(
+    connection: Connection, change: Change, moves: Mapping[str, Move], before: Mapping[str, int], now_ms: int
+) -> None:
+    """Ask every other flow that reads what was rebuilt to go on with it, and to rebuild what rests on it.
+
+    One that reads an older version than the one that served `before` goes on in the version that followed its own
+    first, and is asked again then.
+    """
     for flow, read in versions.readers(connection, change.versions, change.flow).items():
-        own = {table: moves[table] for table in read if table in moves}
+        own = {table: moves[table] for table, at in read.items() if table in moves and at == before.get(table, 1)}
         waiting, applied = newest_open(connection, flow), plans.newest(connection, flow)
         if applied is None or not own:
             continue
@@ -408,73 +439,3 @@ def forget(connection: Connection, flow: str) -> None:
     """Remove the epochs of a candidate."""
     for table in (epoch_table, segment_total, table_total):
         connection.execute(delete(table).where(table.c.flow == flow))
-
-
-def _readable(rows: Iterable[Row[tuple[object, ...]]], unreadable: list[UnreadableChange] | None) -> list[Change]:
-    """The changes of some rows; arguments and errors as of `recent`."""
-    found: list[Change] = []
-    for row in rows:
-        try:
-            found.append(_change(row))
-        except StateConflictError as error:
-            if unreadable is None:
-                raise
-            unreadable.append(_unreadable(row, error))
-    return found
-
-
-def _unreadable(row: Row[tuple[object, ...]], error: StateConflictError) -> UnreadableChange:
-    return UnreadableChange(
-        id=row.id,
-        flow=row.flow,
-        phase=row.phase,
-        outcome=row.outcome,
-        versions=dict(row.versions) if isinstance(row.versions, dict) else None,
-        environment=row.environment,
-        requested_by=row.asked_by,
-        requested_at=from_ms(row.asked_ms),
-        updated_at=from_ms(row.updated_ms),
-        error=error,
-    )
-
-
-def _give_up_hint(row: Row[tuple[object, ...]]) -> str:
-    """What to do about a change that cannot be read; the command is one that need not read it."""
-    if row.phase not in _OPEN:
-        return "nothing waits for it: it is over"
-    if row.environment is not None:
-        again = f"streamhouse apply {row.flow} --env {row.environment}"
-        return f"give it up: streamhouse env discard {row.flow} {row.environment}; then build it again: {again}"
-    return f"give it up: streamhouse changes {row.id} --withdraw; then ask again: streamhouse apply {row.flow}"
-
-
-def _change(row: Row[tuple[object, ...]]) -> Change:
-    what, hint = f"change {row.id} of flow '{row.flow}'", _give_up_hint(row)
-    if row.environment is not None:
-        what = f"{what} in environment '{row.environment}'"
-    try:
-        plan = FlowPlan.model_validate_json(row.body)
-    except ValidationError as error:
-        raise unreadable(what, error, hint=hint, damaged_hint=hint) from error
-    with parsing(what, hint=hint):
-        return Change(
-            id=row.id,
-            flow=row.flow,
-            plan=plan,
-            outcome=Outcome(row.outcome),
-            phase=Phase(row.phase),
-            versions=dict(row.versions),
-            moves={table: Move(**move) for table, move in row.moves.items()},
-            followers=dict(row.followers),
-            copies=frozenset(row.copies),
-            marks={table: tuple(columns) for table, columns in row.marks.items()},
-            requested_by=row.asked_by,
-            requested_at=from_ms(row.asked_ms),
-            updated_at=from_ms(row.updated_ms),
-            base=row.base,
-            environment=row.environment,
-            error=row.error,
-            gate=SwapGate(row.gate) if row.gate is not None else SwapGate.AUDIT,  # None: asked before there were audits
-            review=Review.model_validate_json(row.review) if row.review is not None else None,
-            forgetting=Forgetting.model_validate_json(row.forgetting) if row.forgetting is not None else None,
-        )

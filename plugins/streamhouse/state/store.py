@@ -187,9 +187,24 @@ class StateStore(EpochRecords):
             return list(changes.recent(connection, flow, limit, unreadable))
 
     def withdraw_change(self, flow: str, environment: str | None = None) -> None:
-        """Give up what was asked of a flow, in an environment (None: production), and is not done."""
+        """Give up what was asked of a flow, in an environment (None: production), and is not done; see `go_on`."""
         now_ms = to_ms(datetime.now(UTC))
-        self._database.write(lambda connection: changes.withdraw(connection, flow, now_ms, environment))
+        self._database.write(lambda connection: changes.give_up_all(connection, flow, now_ms, environment))
+
+    def go_on(self, flow: str) -> Change | None:
+        """Ask a flow to go on in the versions that took the place of those it reads; see `changes.go_on`.
+
+        Returns:
+            What is asked of it and not done; None: nothing.
+        """
+        now_ms = to_ms(datetime.now(UTC))
+
+        def work(connection: Connection) -> Change | None:
+            if changes.newest_open(connection, flow) is None:
+                changes.go_on(connection, flow, now_ms)
+            return changes.newest_open(connection, flow)
+
+        return self._database.write(work)
 
     def let_serve(self, change_id: int) -> Change:
         """Let what a change built serve, whatever its audit found; KeyError when there is no such change.
@@ -202,6 +217,8 @@ class StateStore(EpochRecords):
 
     def give_up(self, change_id: int) -> Change | UnreadableChange:
         """Give up a change that is not done; KeyError when there is none. Its flow drops later what it built.
+
+        Where it was to let its flow go on in other versions of what it reads, that is asked for again; see `go_on`.
 
         Raises:
             StateConflictError: it is done, or given up already.

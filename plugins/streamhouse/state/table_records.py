@@ -7,6 +7,7 @@ from sqlalchemy import Connection
 from streamhouse.model.types import Tier
 from streamhouse.state import epochs, meanings, plans, versions
 from streamhouse.state.connect import Database
+from streamhouse.state.outdated_reads import OutdatedRead, outdated_reads
 from streamhouse.state.records import MeaningSince, RetiredVersion, VersionSince
 
 
@@ -42,6 +43,11 @@ class TableRecords:
         """Other flow → the version at which it reads a table."""
         with self._database.read() as connection:
             return {flow: read[table] for flow, read in versions.readers(connection, [table]).items()}
+
+    def outdated_reads(self, flow: str) -> list[OutdatedRead]:
+        """What a flow reads of other flows at versions that no longer serve, by table; see `state.outdated_reads`."""
+        with self._database.read() as connection:
+            return outdated_reads(connection, flow)
 
     def has_rows_of(self, flow: str, table: str) -> bool:
         """Whether an epoch of a flow ever wrote rows to a table, as stores call it."""

@@ -100,10 +100,25 @@ def take_up(connection: Connection, plan: FlowPlan, now_ms: int, moves: Mapping[
 
 
 def allocate(
-    connection: Connection, plan: FlowPlan, to_rebuild: Collection[str], now_ms: int, *, may_go_back: bool = True
+    connection: Connection,
+    plan: FlowPlan,
+    to_rebuild: Collection[str],
+    now_ms: int,
+    *,
+    moves: Mapping[str, Move],
+    may_go_back: bool = True,
 ) -> dict[str, int]:
-    """Table → the version that it gets: the next one, or the one to go back to when a change is undone."""
-    back = _undone(connection, plan, to_rebuild) if may_go_back else {}
+    """Table → the version that it gets: the next one, or the one to go back to when a change is undone.
+
+    Args:
+        connection: In a transaction.
+        plan: That is wanted.
+        to_rebuild: Its tables that get another version.
+        now_ms: The time.
+        moves: See `Change`.
+        may_go_back: Versions that served before count.
+    """
+    back = _undone(connection, plan, to_rebuild, moves) if may_go_back else {}
     return back or {table: _next_version(connection, table, now_ms) for table in sorted(to_rebuild)}
 
 
@@ -207,7 +222,9 @@ def _next_version(connection: Connection, table: str, now_ms: int) -> int:
     return int(row.newest) + 1
 
 
-def _undone(connection: Connection, plan: FlowPlan, to_rebuild: Collection[str]) -> dict[str, int]:
+def _undone(
+    connection: Connection, plan: FlowPlan, to_rebuild: Collection[str], moves: Mapping[str, Move]
+) -> dict[str, int]:
     """Table → the version it had before the last change, when that built just these, and they are to be as they were.
 
     They need not be filled then: they have everything up to where they were left, and read on from there.
@@ -222,7 +239,8 @@ def _undone(connection: Connection, plan: FlowPlan, to_rebuild: Collection[str])
         return {}
     former = plans.at_revision(connection, plan.flow, last[0].revision)
     back = {row.table_name: int(row.version) for row in last}
-    wanted = versions(connection, plan.flow) | back
+    moved_to = {table: one.version for table, one in moves.items()}
+    wanted = versions(connection, plan.flow) | moved_to | back
     for step in plan.steps:
         if step.writes.name not in back:
             continue

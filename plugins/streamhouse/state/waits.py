@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Self
 
 from streamhouse.model.schema_change import EventType
 from streamhouse.state.approvals import Approval, ApprovalState
+from streamhouse.state.outdated_reads import remedy, words
 from streamhouse.state.plans import Unreadable, noting
 from streamhouse.state.records import Change, Phase
 from streamhouse.state.upstream import EventStatus, UpstreamRecord
@@ -83,8 +84,7 @@ def waits_of(state: "StateStore", flow: str) -> tuple[Wait, ...]:
     taken_back = {one.id for one in state.approvals.failed(flow)} if questions else set()
     found = [_of_record(record, questions, taken_back) for record in records]
     change = state.open_change(flow)
-    if change is not None:
-        found.append(_of_change(change))
+    found += [_of_change(change)] if change is not None else _behind(state, flow)
     return tuple(sorted(found, key=lambda one: one.since))
 
 
@@ -200,6 +200,16 @@ def _of_change(change: Change) -> Wait:
     why = f"{doing}; the flow's runner carries it out"
     remedy = f"streamhouse run {change.flow} or streamhouse apply {change.flow}, if no runner runs the flow"
     return Wait(change.flow, what, WaitsFor.RUNNER, why, remedy, change.requested_at)
+
+
+def _behind(state: "StateStore", flow: str) -> list[Wait]:
+    """Tables of which a flow, of which nothing is asked, reads versions that get no more rows."""
+    return [
+        Wait(
+            flow, f"version {one.version} of {one.table}", WaitsFor.REPAIR, words(flow, one), remedy(flow, one), one.at
+        )
+        for one in state.tables.outdated_reads(flow)
+    ]
 
 
 def _steps(record: UpstreamRecord) -> frozenset[str]:

@@ -5,18 +5,22 @@ import re
 import shlex
 import sqlite3
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 
 import pytest
 
 from streamhouse.change.change_request import begin
 from streamhouse.change.retired import drop_abandoned
 from streamhouse.cli.main import main
+from streamhouse.jobs.forget_remains import _in_unreadable_changes
 from streamhouse.model.outcome import Outcome
 from streamhouse.project.desired import desired_plan
 from streamhouse.project.project import Project
 from streamhouse.runtime.lost_tables import lost_tables
+from streamhouse.runtime.owner import this_owner
 from streamhouse.state.changes import Wish
-from streamhouse.state.records import EpochRecord, Phase, UnreadableChange
+from streamhouse.state.records import EpochRecord, Move, Phase, UnreadableChange
 from tests.two_flows import apply_both, spoil_plan
 from tests.unit.change.test_built_already import ACTION, STEP, built
 
@@ -26,6 +30,7 @@ SAID = {
     "of another version": "change 1 of flow 'orders'",
 }
 TABLE = "dwd.orders"
+FOLLOWS = "the versions that it reads get no more rows"
 
 
 @pytest.fixture
@@ -201,6 +206,54 @@ def test_what_an_environment_has_that_cannot_be_read_is_built_again(project, cap
     assert (code, text.count("change 1 of flow 'orders' in environment 'review'")) == (0, 1)
     with project.state() as state:
         assert state.open_change("orders").id == 2
+
+
+def test_apply_names_an_environment_that_cannot_be_read_also_for_programs(project, spoiled_environment, capsys):
+    capsys.readouterr()
+    assert main(["apply", "--yes", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"flows": [], "unreadable": []}, "nothing is applied"
+    (project.root / "actions/top_products.sql").write_text(ACTION)
+    with (project.root / "flows/orders.yaml").open("a") as flow:
+        flow.write(STEP)
+    assert main(["apply", "orders", "--yes", "--no-wait", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    [one] = document["unreadable"]
+    assert (one["name"], one["flow"], one["tables"]) == ("dev", "orders", {TABLE: 2})
+    assert spoiled_environment in one["error"]
+    assert [flow["flow"] for flow in document["flows"]] == ["orders"]
+
+
+def test_forget_names_the_tables_of_a_change_that_cannot_be_read(project, spoiled):
+    found = SimpleNamespace(plans={"orders": None, "others": None})
+    with project.state() as state:
+        assert list(_in_unreadable_changes(state, found)) == [], "one that is open ends the command"
+        state.give_up(1)
+        [one] = _in_unreadable_changes(state, found)
+    assert (one.where, one.what.rpartition(" ")[2]) == ("change 1 of orders", "dwd.orders__v2")
+    assert one.remedy == "drop these tables in the stores, if they are there"
+
+
+def test_a_reader_whose_change_is_given_up_learns_what_follows(project, capsys):
+    """A change of a flow that reads another one's table, which a person gives up."""
+    move = Move(2, {"0": 3}, {"0": 9})
+    with project.state() as state:
+        plan = state.plan("others")[1]
+        table = state.plan("orders")[1].tables[TABLE]
+        state.save_plan(plan.model_copy(update={"external": (table,)}))
+        lease = state.acquire("orders", this_owner(), timedelta(hours=1), datetime.now(UTC))
+        change = state.ask_change(Wish(state.plan("orders")[1], Outcome.REBUILD, frozenset({TABLE})), "ann")
+        state.complete_change(lease, change, at={TABLE: move.ended, f"{TABLE}__v2": move.began})
+        state.release(lease)
+        assert state.open_change("others").moves == {TABLE: move}
+    code, said = told(capsys, "changes", "2", "--withdraw")
+    assert (code, said.endswith(f"change 3 is asked for, to go on in {TABLE} (v2): {FOLLOWS}")) == (0, True)
+    with project.state() as state:
+        lease = state.acquire("others", this_owner(), timedelta(hours=1), datetime.now(UTC))
+        state.move_change(lease, state.open_change("others"), Phase.FAILED, "a row violates an expectation")
+        state.release(lease)
+    code, said = told(capsys, "status")
+    assert f"version 1 of {TABLE}" in said
+    assert "gets no more rows since change 1 of orders" in said
 
 
 def test_a_query_of_an_environment_names_the_flow_whose_part_cannot_be_read(project, spoiled_environment, capsys):
