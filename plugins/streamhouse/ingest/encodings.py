@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic_core import from_json
 
+from streamhouse.ingest.floats import as_floats
 from streamhouse.ingest.times import as_days, as_instants
 from streamhouse.ingest.years import within_years
 from streamhouse.stores.arrow import arrow_type, spark_type
@@ -175,15 +176,12 @@ def to_arrow(values: Sequence[Any], type_: str, encoding: Encoding, unit: TimeUn
         return pa.nulls(len(values), target)
     if pa.types.is_nested(target):
         return _nested(values, target, encoding, unit)
-    if pa.types.is_floating(target) and Decimal in kinds:
-        values = [float(v) if isinstance(v, Decimal) else v for v in values]
-        kinds = set(map(type, values)) - {type(None)}
+    if pa.types.is_floating(target) and kinds <= {int, float, Decimal}:
+        return as_floats(values, target)
     if pa.types.is_decimal(target) and (kinds != {str} or encoding.scale is not None):
         numbers = (v if v is None else _decimal(v, encoding.scale) for v in values)
         return pa.array([n if n is None else exact_decimal(n, target) for n in numbers], target)
     if len(kinds) > 1:
-        if kinds == {int, float} and pa.types.is_floating(target):
-            return pa.array(values, target)
         return pa.concat_arrays([to_arrow([value], type_, encoding, unit) for value in values])
     kind = kinds.pop()
     if type_ in ("date", "timestamp", "timestamp_ntz") and kind is not bool:
