@@ -157,9 +157,16 @@ def _encoding(column: Mapping[str, Any]) -> Encoding:
     inner |= {
         part: _encoding(column[part]) for part in ("items", "keys", "values") if isinstance(column.get(part), dict)
     }
-    if scale is not None and (isinstance(scale, bool) or not _SCALE.fullmatch(str(scale))):
-        raise SchemaPartError(f"the schema part has the scale {scale!r:.60} of a decimal, which is no whole number")
-    return Encoding(name, None if scale is None else int(scale), default, inner)
+    try:
+        return Encoding(name, None if scale is None else _scale(scale), default, inner)
+    except ValueError as error:
+        raise SchemaPartError(f"the schema part has {error}") from error
+
+
+def _scale(written: Any) -> int:
+    if isinstance(written, bool) or not _SCALE.fullmatch(str(written)):
+        raise ValueError(f"the scale {written!r:.60} of a decimal, which is no whole number")
+    return int(written)
 
 
 def to_arrow(values: Sequence[Any], type_: str, encoding: Encoding, unit: TimeUnit | None) -> pa.Array:
@@ -255,7 +262,7 @@ def _whole(values: Sequence[Any], kind: type) -> pa.Array:
 
 def _decimal(value: Any, scale: int | None) -> Decimal:
     if isinstance(value, dict):  # io.debezium.data.VariableScaleDecimal
-        return _unscaled(value["value"], int(value["scale"]))
+        return _unscaled(value["value"], _scale(value["scale"]))
     if isinstance(value, bool):
         raise TypeError("a boolean is no decimal")
     if isinstance(value, str) and scale is not None:
@@ -264,7 +271,10 @@ def _decimal(value: Any, scale: int | None) -> Decimal:
 
 
 def _unscaled(value: str, scale: int) -> Decimal:
-    number = int.from_bytes(b64decode(value, validate=True), "big", signed=True)
+    digits = b64decode(value, validate=True)
+    if not digits:
+        raise ValueError("a decimal has no byte")
+    number = int.from_bytes(digits, "big", signed=True)
     return Decimal(f"{number}e{-scale}")  # arithmetic would round to 28 digits
 
 

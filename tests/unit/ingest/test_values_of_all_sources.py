@@ -210,6 +210,23 @@ def test_a_field_that_an_empty_struct_lacks_is_null(inner, null):
 
 
 @each(
+    ("value", "expected"),
+    [
+        ({"scale": 2, "value": "AfQ="}, Decimal("5.00")),
+        ({"scale": 2, "value": "AA=="}, Decimal("0.00")),
+        ({"scale": 2, "value": ""}, REFUSED),
+        ({"scale": 2.5, "value": "AfQ="}, REFUSED),
+        ({"scale": True, "value": "AfQ="}, REFUSED),
+        ({"scale": "x", "value": "AfQ="}, REFUSED),
+    ],
+)
+def test_decimals_with_a_scale_of_their_own(value, expected):
+    assert {read(form, "decimal(10,2)", json.dumps(value)) for form in EVENTS} == {
+        expected if expected == REFUSED else shown(expected)
+    }
+
+
+@each(
     ("name", "value", "expected"),
     [
         ("Timestamp", 1_700_000_000_123, REFUSED),
