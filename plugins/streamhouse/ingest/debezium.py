@@ -23,6 +23,7 @@ from streamhouse.ingest.encodings import (
     parsed,
     to_arrow,
 )
+from streamhouse.ingest.floats import has_infinity
 from streamhouse.ingest.not_null import HINT
 from streamhouse.ingest.truncations import NO_DECISIONS, Truncations
 from streamhouse.model.table import Column
@@ -152,7 +153,18 @@ def decode(lines: Sequence[bytes], wanted: WantedEvents, name: str, first: int) 
     Raises:
         SourceError: a line is no change event, lacks its key or has a value that does not fit; with its place.
     """
-    reader = _reader(wanted, exact=wanted.has_decimals)
+    found = _decoded(lines, wanted, name, first, exact=wanted.has_decimals)
+    if not wanted.has_decimals and any(map(_has_infinity, (found.rows, found.deletes))):
+        return _decoded(lines, wanted, name, first, exact=True)  # which shows whether `Infinity` was written, or 1e400
+    return found
+
+
+def _has_infinity(rows: pa.Table) -> bool:
+    return any(has_infinity(chunk) for column in rows.columns for chunk in column.chunks)
+
+
+def _decoded(lines: Sequence[bytes], wanted: WantedEvents, name: str, first: int, *, exact: bool) -> Events:
+    reader = _reader(wanted, exact=exact)
     runs: list[_Run] = []
     run: _Run | None = None
     cleared = False
@@ -402,7 +414,7 @@ class _Run:
         except NotConverted as failure:
             at, cause = _first_wrong(values, convert, failure)
             raise self._error(
-                f"column '{column.name}' is no {column.type}: {values[at]!r:.60} ({cause})",
+                f"column '{column.name}' is no {column.type}: {_shown(values[at]):.60} ({cause})",
                 places[at] // 2,
                 _hint(column, values[at], encoding),
             ) from failure
@@ -425,6 +437,10 @@ def _written(value: Any) -> Any:
     """A number as text; anything else as it is."""
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         return value
+    return _shown(value)
+
+
+def _shown(value: Any) -> str:
     return str(value) if isinstance(value, Decimal) else repr(value)
 
 

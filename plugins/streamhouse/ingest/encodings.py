@@ -19,10 +19,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic_core import from_json
 
+from streamhouse.ingest.floats import as_floats
+from streamhouse.ingest.texts import texts_as
 from streamhouse.ingest.times import as_days, as_instants
 from streamhouse.ingest.years import within_years
 from streamhouse.stores.arrow import arrow_type, spark_type
-from streamhouse.stores.decimals import exact_decimal, texts_as_decimals
+from streamhouse.stores.decimals import exact_decimal
 
 TimeUnit = Literal["ms", "us", "ns"]
 _MARK = b"__debezium_unavailable_value"
@@ -72,6 +74,9 @@ _PLAIN = Encoding()
 _FRACTION = re.compile(rb"[0-9][.eE][0-9+-]")
 _MARKED = (_MARK, *(one.encode() for one in UNAVAILABLE[1:3]))
 _NUMBERED = re.compile(rb"\s*,\s*".join(b"%d(?:\\.0)?" % number for number in _MARK))
+_WHOLE_DECIMAL = pa.decimal128(38, 0)
+_DOUBLES_HAVE_GAPS = 2**53
+"""From here on a double may be another whole number than the one that was written."""
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _FEW_LEVELS = 200
 _HALF_OF_A_CHARACTER = re.compile(rb"\\u[dD][89a-fA-F]")
@@ -152,9 +157,16 @@ def _encoding(column: Mapping[str, Any]) -> Encoding:
     inner |= {
         part: _encoding(column[part]) for part in ("items", "keys", "values") if isinstance(column.get(part), dict)
     }
-    if scale is not None and (isinstance(scale, bool) or not _SCALE.fullmatch(str(scale))):
-        raise SchemaPartError(f"the schema part has the scale {scale!r:.60} of a decimal, which is no whole number")
-    return Encoding(name, None if scale is None else int(scale), default, inner)
+    try:
+        return Encoding(name, None if scale is None else _scale(scale), default, inner)
+    except ValueError as error:
+        raise SchemaPartError(f"the schema part has {error}") from error
+
+
+def _scale(written: Any) -> int:
+    if isinstance(written, bool) or not _SCALE.fullmatch(str(written)):
+        raise ValueError(f"the scale {written!r:.60} of a decimal, which is no whole number")
+    return int(written)
 
 
 def to_arrow(values: Sequence[Any], type_: str, encoding: Encoding, unit: TimeUnit | None) -> pa.Array:
@@ -175,15 +187,12 @@ def to_arrow(values: Sequence[Any], type_: str, encoding: Encoding, unit: TimeUn
         return pa.nulls(len(values), target)
     if pa.types.is_nested(target):
         return _nested(values, target, encoding, unit)
-    if pa.types.is_floating(target) and Decimal in kinds:
-        values = [float(v) if isinstance(v, Decimal) else v for v in values]
-        kinds = set(map(type, values)) - {type(None)}
+    if pa.types.is_floating(target) and kinds <= {int, float, Decimal}:
+        return as_floats(values, target)
     if pa.types.is_decimal(target) and (kinds != {str} or encoding.scale is not None):
         numbers = (v if v is None else _decimal(v, encoding.scale) for v in values)
         return pa.array([n if n is None else exact_decimal(n, target) for n in numbers], target)
     if len(kinds) > 1:
-        if kinds == {int, float} and pa.types.is_floating(target):
-            return pa.array(values, target)
         return pa.concat_arrays([to_arrow([value], type_, encoding, unit) for value in values])
     kind = kinds.pop()
     if type_ in ("date", "timestamp", "timestamp_ntz") and kind is not bool:
@@ -194,10 +203,8 @@ def to_arrow(values: Sequence[Any], type_: str, encoding: Encoding, unit: TimeUn
         return pa.array([None if v is None else b64decode(v, validate=True) for v in values], target)
     if kind is bool and type_ != "boolean":
         raise TypeError(f"a boolean is no {type_}")
-    if kind is str and pa.types.is_decimal(target):
-        return texts_as_decimals(pa.array(values, pa.string()), target)
     if kind is str and type_ != "string":
-        return pa.array(values, pa.string()).cast(target)
+        return texts_as(pa.array(values, pa.string()), target)
     if pa.types.is_integer(target):
         return _whole(values, kind).cast(target)
     return pa.array(values, target)
@@ -211,12 +218,12 @@ def _nested(values: Sequence[Any], target: pa.DataType, encoding: Encoding, unit
 
     kind = dict if pa.types.is_struct(target) else list
     if pa.types.is_map(target):
-        values = [list(v.items()) if isinstance(v, dict) else v for v in values]  # other keys than texts come in pairs
-    if odd := next((v for v in values if v is not None and not isinstance(v, kind)), None):
-        raise TypeError(f"{odd!r:.60} is no {spark_type(target)}")
+        values = [_entries(v) for v in values]
+    if odd := [v for v in values if v is not None and not isinstance(v, kind)]:
+        raise TypeError(f"{odd[0]!r:.60} is no {spark_type(target)}")
     mask = pa.array([v is None for v in values], pa.bool_()) if None in values else None
     if pa.types.is_struct(target):
-        arrays = [within([v and v.get(f.name) for v in values], f.type, f.name) for f in target]
+        arrays = [within([None if v is None else v.get(f.name) for v in values], f.type, f.name) for f in target]
         return pa.StructArray.from_arrays(arrays, fields=list(target), mask=mask)
     items = [item for v in values for item in v or ()]
     ends = np.cumsum([0, *(len(v or ()) for v in values)])
@@ -230,17 +237,32 @@ def _nested(values: Sequence[Any], target: pa.DataType, encoding: Encoding, unit
     )
 
 
+def _entries(value: Any) -> Any:
+    """A map as pairs of key and value: keys that are texts make an object, others a list of pairs."""
+    if isinstance(value, dict):
+        return list(value.items())
+    if isinstance(value, list):
+        if not all(isinstance(pair, list) and len(pair) == 2 for pair in value):
+            raise TypeError(f"{value!r:.60} has an entry that is no pair of key and value")
+        if len({repr(key) for key, _ in value}) < len(value):
+            raise ValueError("a key is there twice")
+    return value
+
+
 def _whole(values: Sequence[Any], kind: type) -> pa.Array:
     if kind is Decimal:
-        return pa.array(values, pa.decimal128(38, 18)).cast(pa.decimal128(38, 0)).cast(pa.int64())
+        exact = [None if v is None else exact_decimal(v, _WHOLE_DECIMAL) for v in values]
+        return pa.array(exact, _WHOLE_DECIMAL).cast(pa.int64())
     if kind is float:  # Arrow would cut what stands behind the point
+        if any(v is not None and abs(v) >= _DOUBLES_HAVE_GAPS for v in values):
+            raise ValueError("so large a number loses digits if it has a point or an exponent: write all of its digits")
         return pa.array(values, pa.float64()).cast(pa.int64())
     return pa.array(values, pa.int64())
 
 
 def _decimal(value: Any, scale: int | None) -> Decimal:
     if isinstance(value, dict):  # io.debezium.data.VariableScaleDecimal
-        return _unscaled(value["value"], int(value["scale"]))
+        return _unscaled(value["value"], _scale(value["scale"]))
     if isinstance(value, bool):
         raise TypeError("a boolean is no decimal")
     if isinstance(value, str) and scale is not None:
@@ -249,7 +271,10 @@ def _decimal(value: Any, scale: int | None) -> Decimal:
 
 
 def _unscaled(value: str, scale: int) -> Decimal:
-    number = int.from_bytes(b64decode(value, validate=True), "big", signed=True)
+    digits = b64decode(value, validate=True)
+    if not digits:
+        raise ValueError("a decimal has no byte")
+    number = int.from_bytes(digits, "big", signed=True)
     return Decimal(f"{number}e{-scale}")  # arithmetic would round to 28 digits
 
 
@@ -268,7 +293,16 @@ def _numbers_to_time(numbers: pa.Array, type_: str, encoding: Encoding, unit: Ti
     if precision is None:
         raise ValueError("a time is a number, and neither a schema part nor 'time_unit' gives its unit")
     times = numbers.cast(pa.timestamp(precision))
+    if type_ == "date":
+        return _days(times)
     if precision == "ns":
         times = pc.floor_temporal(times, unit="microsecond")  # the cast alone would go towards 1970
     times = times.cast(pa.timestamp("us"))
-    return pc.assume_timezone(times, "UTC") if type_ == "timestamp" else times.cast(arrow_type(type_))
+    return pc.assume_timezone(times, "UTC") if type_ == "timestamp" else times
+
+
+def _days(times: pa.Array) -> pa.Array:
+    days = times.cast(pa.date32())
+    if not days.cast(times.type).equals(times):
+        raise ValueError("a time of day would be lost; declare a timestamp")
+    return days

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.json as pa_json
 
 from streamhouse.errors import Location, SourceError
+from streamhouse.ingest.floats import has_infinity
 from streamhouse.ingest.json_text import Cursor, decoded, is_json
 from streamhouse.ingest.json_values import JsonRow
 from streamhouse.ingest.not_null import NoValueError, first_null
@@ -163,6 +164,8 @@ def _by_arrow(records: Sequence[bytes], columns: tuple[Column, ...]) -> pa.Table
     if rows.num_rows != len(records):
         return None
     arrays = [within_years(_as(rows.column(f.name).combine_chunks(), f.type)) for f in schema]
+    if any(map(has_infinity, arrays)):
+        return None  # a number is too large: no line has the words for what is no number
     found = pa.table(arrays, schema=schema)
     found.validate(full=True)  # Arrow takes decimals with more digits than the type has
     return found

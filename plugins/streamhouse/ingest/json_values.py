@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from streamhouse.ingest.floats import TOO_LARGE, TOO_LARGE_FOR_FLOAT
 from streamhouse.ingest.json_text import FRACTION, TEXT, WHOLE, Cursor, decoded
 from streamhouse.ingest.spark_times import day_number, instant_number, local_number
 from streamhouse.ingest.unreadable import UnreadableError
@@ -234,7 +235,10 @@ def _decimal(data_type: pa.DataType) -> Callable[[str, str], Decimal]:
 
 def _double(kind: str, text: str) -> float:
     if kind in (WHOLE, FRACTION):
-        return float(text) if kind == FRACTION else float(int(text)) if len(text) < 300 else float(text)
+        number = float(text) if kind == FRACTION or len(text) >= 300 else float(int(text))
+        if math.isinf(number):
+            raise ValueError(TOO_LARGE)
+        return number
     if text in _FLOATS:
         return _FLOATS[text]
     raise ValueError
@@ -244,6 +248,8 @@ def _float(kind: str, text: str) -> float:
     number = _double(kind, text)
     with np.errstate(over="ignore"):
         nearest = np.float32(number)
+    if np.isinf(nearest) and not math.isinf(number):
+        raise ValueError(TOO_LARGE_FOR_FLOAT)
     if np.isfinite(nearest) and np.float64(number).view(np.uint64) & _TIES == (_TIES + 1) >> 1:
         # A double half way between two floats: only the digits that follow say which of them is nearer.
         further = np.nextafter(nearest, np.float32(math.copysign(math.inf, float(number) - float(nearest))))

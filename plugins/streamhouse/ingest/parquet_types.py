@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from streamhouse.errors import Location, SourceError
+from streamhouse.ingest.texts import texts_as
 from streamhouse.ingest.years import parts, within_years
 from streamhouse.model.table import Column
 from streamhouse.stores.arrow import arrow_schema, shown_type
-from streamhouse.stores.decimals import texts_as_decimals
 
 _VERSION = b"org.apache.spark.version"
 _LEGACY = (b"org.apache.spark.legacyDateTime", b"org.apache.spark.legacyINT96")
@@ -123,24 +123,7 @@ def _as(values: pa.Array, target: pa.DataType) -> pa.Array:
         return pa.nulls(len(values), target)
     if not any(of(source) and to(target) for of, to in _EXACT):
         raise pa.ArrowTypeError("such a column is not read as this type")
-    if _KINDS.is_string(source) and _KINDS.is_decimal(target):
-        return texts_as_decimals(values, target)
-    found = values.cast(target)
-    if _KINDS.is_string(source):
-        _refuse_other_texts(values, found)
-    return found
-
-
-def _refuse_other_texts(texts: pa.Array, found: pa.Array) -> None:
-    """Refuse a text that is no value by the rules of CSV, though it is one by those of Arrow: `1` as true, `1e400`."""
-    if _KINDS.is_boolean(found.type):
-        wrong = pc.invert(pc.match_substring_regex(texts, "(?i)^(true|false)$"))
-    elif _KINDS.is_floating(found.type):
-        wrong = pc.and_(pc.is_inf(found), pc.invert(pc.match_substring_regex(texts, "(?i)inf")))
-    else:
-        return
-    if pc.any(wrong).as_py():
-        raise pa.ArrowInvalid(f"{texts.filter(wrong)[0].as_py()!r} is no {shown_type(found.type)}")
+    return texts_as(values, target) if _KINDS.is_string(source) else values.cast(target)
 
 
 def _struct(values: pa.Array, target: pa.DataType, nulls: pa.Array | None) -> pa.Array:

@@ -19,7 +19,7 @@ from typing import Any, Literal
 from pydantic_core import from_json
 
 from streamhouse.ingest.debezium_schema import is_ddl
-from streamhouse.ingest.json_text import is_json
+from streamhouse.ingest.json_text import Cursor, is_json
 from streamhouse.ingest.kafka_letters import AnyMessage
 from streamhouse.ingest.unreadable import UnreadableError
 
@@ -190,35 +190,40 @@ def _removal(key: bytes | None, wanted: TopicEvents) -> bytes:
     """A tombstone removes the row of its key; where the topic has several tables, only an event does."""
     if wanted.table is not None:
         return b""
-    schema, payload = _envelope(key)
+    schema, payload, text = _envelope(key)
     has_key = isinstance(payload, dict) and payload.keys() >= wanted.key.keys()
     if wanted.messages == "changes" and not (wanted.compacted or has_key):
         return b""  # an event of its own removed the row before
     if schema is not None and isinstance(payload, dict):
         described = {"type": "struct", "fields": [{**schema, "field": "before"}]}
-        return json.dumps({"schema": described, "payload": {"op": "d", "before": payload}}).encode()
+        return b'{"schema":%b,"payload":{"op":"d","before":%b}}' % (json.dumps(described).encode(), text.encode())
     fields = _fields(key, wanted)
     return b'{"op":"d","before":' + (b"{" + fields + b"}" if fields else b"null") + b"}"
 
 
-def _envelope(key: bytes | None) -> tuple[dict[str, Any] | None, Any]:
-    """Schema part and payload of a key that Connect's JSON converter wrote; None: it has no schema part."""
+def _envelope(key: bytes | None) -> tuple[dict[str, Any] | None, Any, str]:
+    """Schema part, payload, and text of the payload of a key that Connect's JSON converter wrote.
+
+    Without a schema part it is None, and the text is empty. The text has the digits of numbers that a float would lose.
+    """
     try:
         found = from_json(key or b"")
     except ValueError:
-        return None, None
+        return None, None, ""
     if isinstance(found, dict) and found.keys() == {"schema", "payload"} and isinstance(found["schema"], dict):
-        return found["schema"], found["payload"]
-    return None, found
+        cursor = Cursor((key or b"").decode())
+        parts = {name: cursor.skip() for name in cursor.names()}
+        return found["schema"], found["payload"], parts["payload"]
+    return None, found, ""
 
 
 def _fields(key: bytes | None, wanted: TopicEvents) -> bytes:
     """The fields of a key as an object of JSON has them, without its braces; b"": it has none."""
     if key is None:
         return b""
-    schema, found = _envelope(key)
+    schema, found, text = _envelope(key)
     if schema is not None:
-        return json.dumps(found).encode()[1:-1] if isinstance(found, dict) else _alone(json.dumps(found), wanted)
+        return text[1:-1].strip().encode() if isinstance(found, dict) else _alone(text, wanted)
     if isinstance(found, dict):
         return key.strip()[1:-1].strip()
     try:

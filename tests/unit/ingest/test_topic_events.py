@@ -107,3 +107,25 @@ def test_a_line_says_where_its_message_was():
     assert event_of(mark_of({"0": 5}), CHANGES) == b""
     lines = [mark_of({"0": 5, "3": 2}), line_of(Message(7, b"{}")), b""]
     assert ends_in(lines) == {"0": 5, "3": 8}
+
+
+EXACT = TopicEvents("rows", {"id": "decimal(30,2)"})
+DIGITS = "12345678901234567890.10"
+
+
+@pytest.mark.parametrize("payload", [f'{{"id": {DIGITS}}}', f'{{"payload": 1, "id" :{DIGITS} }}', DIGITS])
+def test_a_key_with_a_schema_part_keeps_its_digits(payload):
+    """A key with other digits is another row, which would be written or removed."""
+    key = f'{{"schema": {json.dumps(KEY_SCHEMA)}, "payload": {payload}}}'.encode()
+    assert f'"id":{DIGITS}' in event_of(line_of(Message(7, b'{"n": 1}', key)), EXACT).decode().replace(" ", "")
+    removal = event_of(line_of(Message(7, None, key)), EXACT).decode().replace(" ", "")
+    assert f'"id":{DIGITS}' in removal
+    assert json.loads(removal)
+
+
+def test_a_number_in_a_key_does_not_become_infinity():
+    key = f'{{"payload": {{"id": 1e400}}, "schema": {json.dumps(KEY_SCHEMA)}}}'.encode()
+    for value in (None, b'{"n": 1}'):
+        found = event_of(line_of(Message(7, value, key)), EXACT)
+        assert b"1e400" in found
+        assert b"Infinity" not in found
