@@ -195,8 +195,8 @@ def check_functions(nodes: Sequence[exp.Expr], sql: str, at: Location) -> None:
         elif kind is exp.DataType and node.this == exp.DType.TIME:
             message, hint = "Spark 4.1 has the type TIME switched off", "use a TIMESTAMP, or a STRING"
             errors.append(UntypedColumnError(message, at=place_of(node.parent or node, sql, at), hint=hint))
-        elif isinstance(node, exp.Kwarg) and (problem := wrong_name(node)) is not None:
-            errors.append(_placed(UntypedColumnError, problem, sql, at))
+        elif isinstance(node, exp.Kwarg) and (wrong := wrong_name(node)) is not None:
+            errors.append(_placed(UntypedColumnError, wrong, sql, at))
         elif _STRANGE[kind]:
             word = node.key.upper()
             errors.append(UntypedColumnError(f"{word} is not understood", at=place_of(node, sql, at), hint=_PIVOT))

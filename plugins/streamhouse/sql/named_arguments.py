@@ -24,7 +24,7 @@ def wrong_name(argument: exp.Kwarg) -> Refused | None:
     call = argument.find_ancestor(exp.Func, exp.Struct)
     if call is None:
         return Refused(argument, f"'{argument.name} =>' is in no call", f"write AS {argument.name} behind the value")
-    given = list(call.iter_expressions())
+    given: list[exp.Expr] = list(call.iter_expressions())
     named = [part for part in given if type(part) is exp.Kwarg]
     function, before = function_name(call) or call.key, len(given) - len(named)
     problem = _misnamed(function, argument.name, before)
