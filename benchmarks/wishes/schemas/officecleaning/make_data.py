@@ -36,7 +36,17 @@ def clients(chance: Random) -> list[list[object]]:
         notice = since + timedelta(days=chance.randrange(200, 500)) if chance.random() < 0.2 else None
         manager = chance.choice(("Petra Vogt", "Sven Arlt", "Ulla Metz", None))
         name = f"{COMPANIES[number % 12]} {TAILS[number // 12]}"
-        rows.append([number, name, chance.choice(("LAW", "MED", "TEC", "PUB")), since, manager, chance.choice((14, 30, 60)), notice])
+        rows.append(
+            [
+                number,
+                name,
+                chance.choice(("LAW", "MED", "TEC", "PUB")),
+                since,
+                manager,
+                chance.choice((14, 30, 60)),
+                notice,
+            ]
+        )
     return rows
 
 
@@ -73,13 +83,17 @@ def visits(chance: Random) -> list[list[object]]:
     """Seventeen hundred visits; the last three sites and the last two cleaners have none."""
     rows: list[list[object]] = []
     for number in range(1, 1701):
-        began = datetime.combine(FIRST, datetime.min.time()) + timedelta(days=number * DAYS // 1701, minutes=chance.randrange(300, 1380, 15))
+        began = datetime.combine(FIRST, datetime.min.time()) + timedelta(
+            days=number * DAYS // 1701, minutes=chance.randrange(300, 1380, 15)
+        )
         kind = chance.choice(("REG", "REG", "REG", "DEP", "WIN"))
         status = chance.choices(("DON", "MIS", "CAN"), (88, 5, 7))[0]
         planned = chance.randrange(2, 17) / 2
         worked = planned + chance.choice((-0.5, 0, 0, 0.25, 0.5)) if status == "DON" else 0.0
         charge = 0.0 if kind == "REG" or status != "DON" else round(planned * chance.uniform(28, 45), 2)
-        rows.append([number, chance.randrange(201, 268), chance.randrange(1, 29), began, kind, status, planned, worked, charge])
+        rows.append(
+            [number, chance.randrange(201, 268), chance.randrange(1, 29), began, kind, status, planned, worked, charge]
+        )
     return rows
 
 
@@ -101,18 +115,28 @@ def complaints(chance: Random, all_visits: list[list[object]]) -> list[list[obje
         settled = received + timedelta(hours=chance.randrange(3, 400)) if chance.random() < 0.85 else None
         about = visit[0] if chance.random() < 0.7 else None
         credit = round(chance.uniform(15, 220), 2) if chance.random() < 0.35 else None
-        rows.append([len(rows) + 1, visit[1], about, received, settled, chance.choice(TOPICS), chance.randrange(1, 6), credit])
+        rows.append(
+            [len(rows) + 1, visit[1], about, received, settled, chance.choice(TOPICS), chance.randrange(1, 6), credit]
+        )
     return rows
 
 
 def main() -> None:
     """All files."""
     chance = Random(31)
-    write("clients", "client_no company industry client_since account_manager payment_days gave_notice_on", clients(chance))
-    write("sites", "site_no client_no site_name district floor_space_m2 floors needs_key monthly_fee_eur", sites(chance))
+    write(
+        "clients",
+        "client_no company industry client_since account_manager payment_days gave_notice_on",
+        clients(chance),
+    )
+    write(
+        "sites", "site_no client_no site_name district floor_space_m2 floors needs_key monthly_fee_eur", sites(chance)
+    )
     write("cleaners", "cleaner_no cleaner_name team hired_on left_on hourly_wage_eur has_licence", cleaners(chance))
     all_visits = visits(chance)
-    write("visits", "visit_no site_no cleaner_no began_at kind status hours_planned hours_worked charge_eur", all_visits)
+    write(
+        "visits", "visit_no site_no cleaner_no began_at kind status hours_planned hours_worked charge_eur", all_visits
+    )
     done = [visit for visit in all_visits if visit[5] == "DON"]
     write("supplies_used", "usage_no visit_no product litres cost_eur", supplies(chance, done))
     found = complaints(chance, all_visits)
