@@ -250,14 +250,12 @@ def read_except(reader: Reader) -> Clause | None:
 def _is_deed(reader: Reader, clause: Is) -> bool:
     """Whether a participle is the name of a time rather than a value that is called similarly: "but not picked up"."""
     tables = reader.lexicon.catalog.tables
-    [value, *others] = clause.values
+    value = clause.values[0]
+    if len(clause.values) > 1 or not isinstance(value, Mention) or not is_past_form(value.words[0]):
+        return False
     best = value.best_of("value")
     named = [s for s in value.of_kind("column") if s.quality >= WHOLE_NAME and s.quality > best]
-    return (
-        not others
-        and is_past_form(value.words[0])
-        and any(tables[s.table].column(s.column).type in TIMES for s in named)
-    )
+    return any(tables[s.table].column(s.column).type in TIMES for s in named)
 
 
 _ALL = frozenset("all any every each everything everyone everybody anything anyone anybody".split())
