@@ -87,6 +87,7 @@ from streamhouse.planner.language.shared_heads import with_shared_heads
 from streamhouse.planner.language.shares_in_sums import with_shares_of_sums
 from streamhouse.planner.language.shown_columns import with_columns_apart
 from streamhouse.planner.language.spelling import respelled_words
+from streamhouse.planner.language.split_names import with_names_joined
 from streamhouse.planner.language.states_joined import with_both_states
 from streamhouse.planner.language.sums_of_things import with_sums_of_things
 from streamhouse.planner.language.thing_values import with_values_of_things
@@ -228,6 +229,7 @@ _OTHERWISE = (
     with_bounds_first,
     with_one_period_last,
     without_articles,
+    with_names_joined,
     with_channels,
     with_how_often,
     with_measures_in_units,

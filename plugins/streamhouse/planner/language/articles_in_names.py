@@ -22,5 +22,7 @@ def _is_within(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> bool:
     if found is None or found.end < len(pair):
         return False
     tables = lexicon.catalog.tables
-    kinds = {tables[s.table].column(s.column).type for s in found.of_kind("column") if s.quality >= WHOLE_NAME}
-    return bool(kinds) and kinds <= {*TIMES, "boolean"} and not found.of_kind("table", "measure", "value")
+    named = {(s.table, s.column) for s in found.of_kind("column") if s.quality >= WHOLE_NAME}
+    kinds = {tables[table].column(column).type for table, column in named}
+    others = [s for s in found.of_kind("table", "measure", "value") if (s.table, s.column) not in named]
+    return bool(kinds) and kinds <= {*TIMES, "boolean"} and not others

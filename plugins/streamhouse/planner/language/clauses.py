@@ -23,7 +23,15 @@ from streamhouse.planner.language.reader import AUXILIARIES, DETERMINERS, Reader
 from streamhouse.planner.language.scope import TIMES
 from streamhouse.planner.language.sides import other_side
 from streamhouse.planner.language.tokens import stem
-from streamhouse.planner.language.words import AFTER_NUMBER, COMPARATIVES, EXCEPT, NEGATED, OPERATORS, WITHOUT
+from streamhouse.planner.language.words import (
+    AFTER_NUMBER,
+    COMPARATIVES,
+    EXCEPT,
+    NEGATED,
+    OPERATORS,
+    WITHOUT,
+    is_past_form,
+)
 
 Left = Noun | Figure | Lasting | None
 _OPERATORS = tuple(sorted(OPERATORS, key=lambda pair: -len(pair[0])))
@@ -233,10 +241,21 @@ def read_except(reader: Reader) -> Clause | None:
             return replace(found, negated=not found.negated, phrase=reader.text(start))
     reader.skip(DETERMINERS | {"from", "for", "in", "those", "ones", "with", "that", "were", "are", "was"})
     clause = read_value(reader)
-    if clause and isinstance(clause, Is):
+    if clause and isinstance(clause, Is) and not _is_deed(reader, clause):
         return replace(clause, negated=not clause.negated, phrase=reader.text(start))
     reader.at = start
     return None
+
+
+def _is_deed(reader: Reader, clause: Is) -> bool:
+    """Whether a participle is the name of a time rather than a value that is called similarly: "but not picked up"."""
+    tables = reader.lexicon.catalog.tables
+    value = clause.values[0]
+    if len(clause.values) > 1 or not isinstance(value, Mention) or not is_past_form(value.words[0]):
+        return False
+    best = value.best_of("value")
+    named = [s for s in value.of_kind("column") if s.quality >= WHOLE_NAME and s.quality > best]
+    return any(tables[s.table].column(s.column).type in TIMES for s in named)
 
 
 _ALL = frozenset("all any every each everything everyone everybody anything anyone anybody".split())

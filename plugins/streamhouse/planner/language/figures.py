@@ -16,6 +16,7 @@ from streamhouse.planner.language.named_measures import (
     adds_up,
     counts_things,
     folds_as,
+    is_only_summed,
     is_plural_flag,
     is_price,
     is_used_up,
@@ -473,6 +474,8 @@ def _most(bench: Bench, figure: Figure, noun: Noun) -> Measure:
         if adds_up(numbers[0].column) or is_used_up(bench, numbers[0], figure):
             return _bare(bench, Figure(figure.function, noun), noun)
         if figure.function == "most":
+            if is_only_summed(numbers[0]):
+                return _of_scalar(Figure("sum", noun), bench.places.use(numbers[0]), numbers[0].column.name, numbers[0])
             raise UnclearError(
                 f"which figure of '{noun.text}' decides?", noun.text, (f"total {noun.text}", f"average {noun.text}")
             )

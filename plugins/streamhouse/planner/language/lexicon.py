@@ -1,5 +1,6 @@
 """The words of a catalog: which tables, columns, measures and values each phrase may mean."""
 
+import re
 import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -10,11 +11,13 @@ from rapidfuzz.distance import OSA
 
 from streamhouse.planner.catalog import Catalog, CatalogTable, ForeignKey
 from streamhouse.planner.language.levels import ANY_FORM, NAME, NEARLY_NAME, SAME_FORM, WHOLE_NAME
+from streamhouse.planner.language.same_stems import is_other_word
 from streamhouse.planner.language.senses import Entry, Sense, entity_of, less, senses_of, texts_of
 from streamhouse.planner.language.tokens import Token, form, singular, stem, stems, words_of
 from streamhouse.planner.language.words import ROLE_WORDS, SOFT_SYNONYMS, is_past_form
 
 _LONGEST = 6
+_LOST_E = re.compile(r"(?<=[bcdfghjklmnpqstvwxz])r(?=s?$)")  # before the last "r" of who does something
 _AUXILIARIES = frozenset({"is", "are", "was", "were", "been", "be", "has", "have", "had", "being"})
 _OTHER_FORM = 0.12  # what a phrase is worth less in another form than the catalog's: "viewed" for "view"
 _SILENT = frozenset(
@@ -142,6 +145,8 @@ class Lexicon:
             same = _ANY in (forms, spelled) or forms == spelled
             if named and not same and (sense.kind in {"table", "measure"} or self._numbers_rows(sense)):
                 continue  # a translator is no translation
+            if not same and is_other_word(spelled, forms):
+                continue
             if not same and sense.kind == "table" and _is_doer(spelled) and not _is_doer(forms):
                 continue  # who borrows is no borrower that the catalog calls so
             quality = sense.quality if same else sense.quality - _OTHER_FORM
@@ -256,6 +261,9 @@ class Lexicon:
         """Correct a misspelled word to the one word of the catalog that is near it; None: none is, or several are."""
         if len(word) < 5 or not word.isalpha():
             return None
+        doer = _LOST_E.sub("er", word)
+        if doer != word and doer in self.vocabulary:
+            return doer  # "cleanr": no other word ends so
         allowed = 1 if len(word) < 8 else 2
         near = process.extract(word, list(self.vocabulary), scorer=OSA.distance, score_cutoff=allowed, limit=3)
         near = [hit for hit in near if hit[0][:1] == word[:1] and not _ending_differs(word, hit[0])]

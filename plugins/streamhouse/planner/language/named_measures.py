@@ -63,6 +63,13 @@ def is_used_up(bench: Bench, placed: Placed, figure: Figure) -> bool:
     return unit.measures in {"mass", "volume", "length", "data"} and bool(_USED_UP & set(bench.draft.words))
 
 
+def is_only_summed(placed: Placed) -> bool:
+    """Whether a measure of the rows adds a column up, and none folds it otherwise: "the most pages read"."""
+    folds = [re.fullmatch(r"(\w+)\((\w+)\)", one.sql.strip()) for one in placed.reach.table.measures.values()]
+    own = {found[1].upper() for found in folds if found and found[2] == placed.column.name}
+    return own == {"SUM"} and not placed.of.role
+
+
 _PRICES = frozenset({"price", "rate", "limit"})
 
 

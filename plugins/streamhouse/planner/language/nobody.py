@@ -19,7 +19,11 @@ def leave_out_nobody(bench: Bench, per: tuple[str, ...]) -> None:
 
 def leave_out_empty(bench: Bench, of: Scalar) -> None:
     """Leave out rows without one thing, where its description says that there are such rows."""
-    if not isinstance(of, ColumnRef) or of.role:
+    if not isinstance(of, ColumnRef):
+        return
+    if of.role:
+        if _is_key_behind_none(bench, of):
+            _leave_out(bench, of)
         return
     column = bench.base.column(of.column)
     if column.name in bench.base.primary_key:
@@ -27,6 +31,23 @@ def leave_out_empty(bench: Bench, of: Scalar) -> None:
     if column.references is None or not may_be_empty(column):
         return
     _leave_out(bench, of)
+
+
+def _is_key_behind_none(bench: Bench, of: ColumnRef) -> bool:
+    """Whether rows reach a key of another table over one that may be empty: the driver of a fine's ride."""
+    scope = bench.places.scope
+    reach = scope.reaches.get(of.role)
+    if reach is None:
+        return False
+    column = reach.table.column(of.column)
+    if column.references is None and column.name not in reach.table.primary_key:
+        return False
+    optional = column.references is not None and may_be_empty(column)
+    while reach is not None and reach.key is not None:
+        left = scope.reaches[reach.left]
+        optional = optional or any(may_be_empty(left.table.column(name)) for name in reach.key.columns)
+        reach = left
+    return optional
 
 
 def leave_out_unnamed(bench: Bench, per: tuple[str, ...]) -> None:

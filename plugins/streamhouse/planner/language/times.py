@@ -232,11 +232,17 @@ def lasting(bench: Bench, of: Lasting, low: Quantity | None = None, unit: Unit |
     last = _end_of(bench, first) if of.last is None else time_column(bench, of.last, "end")
     if first.of == last.of:
         raise NotPlacedError(last.name, "a time from a moment to itself is always 0")
-    return Between(
-        first=bench.places.use(first),
-        last=bench.places.use(last),
-        unit=_counted_in(unit) if unit else "hour",
-    )
+    counted = _counted_in(unit) if unit else "hour"
+    if _is_day_alone(first) != _is_day_alone(last) and counted != "day" and low is None:
+        day = first if _is_day_alone(first) else last
+        if unit:
+            raise RefusedError(f"{day.name} has no time of day: the time from {first.name} to {last.name} is in days")
+        counted = "day"
+    return Between(first=bench.places.use(first), last=bench.places.use(last), unit=counted)
+
+
+def _is_day_alone(placed: Placed) -> bool:
+    return placed.column.type == "date"
 
 
 def _end_of(bench: Bench, first: Placed) -> Placed:

@@ -24,6 +24,7 @@ TURNS_OF_EVERYDAY: tuple[tuple[str, str], ...] = (
     (rf"(?:,| -| –|;) ?(?:but )?(?:only|just) (?:the )?([a-z]+) ones{_END}", r", only \1"),
     (rf"(?:,| -| –|;) ?(?:the )?([a-z]+) ones only{_END}", r", only \1"),
     (r",? ?\(?\bi\. ?e\.,? (?=(?:the|only|all|just) )", ", "),
+    (r"(?<=\w )(?:where|for which) (?:we|you|they|one) needs? (?=(?:a|an|the) )", "that need "),
     # shares
     (rf"\b(?:the )?{_PART} of {_EACH} {_ONE} (?:among|in|of|out of) all (?:the |our )?{_THINGS}", r"\1 of \3 per \2"),
     # where most are from

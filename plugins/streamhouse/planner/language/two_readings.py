@@ -40,7 +40,11 @@ def value_of_two(wish: AnsweredWish) -> Question | None:
         near = {singular(token.word) for token in wish.tokens[max(mention.start - 3, 0) : mention.end + 2]}
         if len({table for table, _ in roots}) < 2 or id(mention) in sided or any(_is_said(one, near) for one in senses):
             continue
-        if _is_before_rows(mention, wish) or _is_described(list(roots.values()), near, wish):
+        if (
+            _is_before_rows(mention, wish)
+            or _is_described(list(roots.values()), near, wish)
+            or _is_group(mention, wish)
+        ):
             continue
         same = len({s.column for s in roots.values()}) < len(roots)  # "district" of passes, and of pools
         names = [f"{s.table}.{s.column}" if same else s.column.replace("_", " ") for s in roots.values()]
@@ -49,6 +53,12 @@ def value_of_two(wish: AnsweredWish) -> Question | None:
         text = f"'{mention.text}' is a value of {columns}: which one?"
         return Question(text=text, phrase=mention.text, choices=choices)
     return None
+
+
+def _is_group(value: Mention, wish: AnsweredWish) -> bool:
+    """Whether the name is that of a column which the answer shows, and no row is chosen by it: "per product"."""
+    named = {(one.table, one.column) for one in value.of_kind("column") if one.quality >= WHOLE_NAME}
+    return bool(named & wish.shown) and _tables_with(value, wish) == {wish.base.name}
 
 
 def _is_before_rows(value: Mention, wish: AnsweredWish) -> bool:

@@ -25,9 +25,12 @@ def with_time_until(tokens: tuple[Token, ...], lexicon: Lexicon, draft: Draft) -
     """The tokens with "average time between reported and finished" for "how long … until a repair is finished"."""
     for at in range(len(tokens)):
         found = next(((one, end) for one in _OPENERS if (end := _behind(tokens, at, one))), None)
-        if found is None or found[1] >= len(tokens) - 2 or tokens[found[1]].word not in _UNTIL:
+        if found is None or found[1] >= len(tokens) - 2:
             continue
-        moments = _moments(tokens, found[1] + 1, lexicon)
+        to = tokens[found[1]].word
+        if to not in _UNTIL and not (to == "to" and _averaged(tokens)):
+            continue
+        moments = (_moments if to in _UNTIL else _deed)(tokens, found[1] + 1, lexicon)
         if moments is None:
             return tokens
         opener, (table, first, last, of, end) = found[0], moments
@@ -40,8 +43,43 @@ def with_time_until(tokens: tuple[Token, ...], lexicon: Lexicon, draft: Draft) -
         names = [replace(old, text=one.replace("_", " "), word=f"{table}.{one}", stem=f"{table}.{one}", kind="name")
                  for one in (first, last)]  # fmt: skip
         rows = (words[4], *of) if len(of) > 1 else ()
-        return (*tokens[:at], *words[:3], names[0], words[3], names[1], *rows, *tokens[end:])
+        behind = tokens[end:] if to in _UNTIL else _without_average(tokens[end:])
+        return (*tokens[:at], *words[:3], names[0], words[3], names[1], *rows, *behind)
     return tokens
+
+
+def _averaged(tokens: tuple[Token, ...]) -> bool:
+    return bool({"average", "mean", "avg"} & {token.word for token in tokens})
+
+
+def _without_average(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
+    """The tokens without "on average", which the average time says already."""
+    words = [token.word for token in tokens]
+    at = next((at for at in range(len(words) - 1) if words[at : at + 2] == ["on", "average"]), None)
+    if at is None:
+        return tokens
+    return (*tokens[: at - 1 if at and words[at - 1] == "," else at], *tokens[at + 2 :])
+
+
+def _deed(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> tuple[str, str, str, tuple[Token, ...], int] | None:
+    """As `_moments`, of "to settle a claim": the verb before the rows names one of their times."""
+    verb, at = tokens[at], at + 1
+    while at < len(tokens) and tokens[at].word in _ARTICLES:
+        at += 1
+    begin = at
+    rows = lexicon.mention(tokens, at, 1) if at < len(tokens) else None
+    if rows is not None and rows.of_kind("value") and not rows.tables(WHOLE_NAME):
+        at = rows.end
+        rows = lexicon.mention(tokens, at, 1) if at < len(tokens) else None
+    if rows is None or len(rows.tables(WHOLE_NAME)) != 1:
+        return None
+    name = rows.tables(WHOLE_NAME).pop()
+    table = lexicon.catalog.tables[name]
+    times = {one.column for one in lexicon.meanings((verb.stem,), (verb.word,)) if one.kind == "column"
+             and one.table == name and one.quality >= ANY_FORM and table.column(one.column).type in TIMES}  # fmt: skip
+    if table.event_time is None or len(times) != 1 or table.event_time in times:
+        return None
+    return name, table.event_time, times.pop(), tokens[begin : rows.end], rows.end
 
 
 def _behind(tokens: tuple[Token, ...], at: int, opener: tuple[str, ...]) -> int:

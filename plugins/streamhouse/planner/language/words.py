@@ -277,7 +277,7 @@ NOW: Final = frozenset({"now", "currently", "presently", "nowadays"})
 PARTICIPLES: Final = frozenset(
     """paid sold sent lost taken given made begun gone written broken borne lent bought spent left won built shut cut
     born put set read seen held kept known grown shown thrown returned wrote took gave made led taught driven
-    flew flown rode ridden won met chosen chose brought stolen caught fed quit""".split()
+    flew flown rode ridden won met chosen chose brought stolen caught fed quit ready""".split()
 )
 """Past participles that do not end in "ed"."""
 

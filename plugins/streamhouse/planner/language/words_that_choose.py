@@ -16,6 +16,7 @@ from streamhouse.planner.language.chosen_groups import (
     plural_time,
 )
 from streamhouse.planner.language.counts_of_parts import COUNTS_OF_PARTS
+from streamhouse.planner.language.deeds_of_two_times import deeds_of_two_times
 from streamhouse.planner.language.deeds_shown import deeds_shown
 from streamhouse.planner.language.denied_deeds import denied_deeds
 from streamhouse.planner.language.doubtful_verbs import shown_or_so, state_of_verb, sum_without_rows
@@ -75,6 +76,7 @@ WORDS_THAT_CHOOSE = (
     *COUNTS_OF_PARTS,
     *SOFT_CHOICES,
     now_of_others, rows_of_average, figures_of_two_times, said_of_none, flags_of_doers, deeds_shown,
+    deeds_of_two_times,
     values_without, amounts_of_others,
     bounds_of_counted, begins_of_times, verbs_shown, denied_deeds, rates_of_rows,
     rate_as_figure, part_of_column, number_of_rows_before, rows_or_their_number, value_of_two,

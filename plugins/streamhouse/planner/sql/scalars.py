@@ -94,8 +94,20 @@ def double(value: Value) -> exp.Expr:
 
 def _between(of: Between, scope: Scope) -> Value:
     first, last = (scalar(side, scope) for side in (of.first, of.last))
+    if of.unit == "day" and _kinds(first, last) == {"date", "timestamp"}:
+        first, last = _day(first), _day(last)  # a date has no time of day, so only whole days are known
     span = exp.Sub(this=_micros(last), expression=_micros(first))
     return Value(exp.Div(this=exp.Paren(this=span), expression=number(_MICROS[of.unit])), t.DOUBLE)
+
+
+def _kinds(*times: Value) -> set[str]:
+    return {one.type.kind for one in times if one.type is not None}
+
+
+def _day(time: Value) -> Value:
+    """The day of a time."""
+    is_day = time.type is not None and time.type.kind == "date"
+    return time if is_day else Value(cast(time.copy(), "date"), t.DATE)
 
 
 def _micros(time: Value) -> exp.Expr:
