@@ -302,7 +302,7 @@ CASES = [
             )
         ),
         """SELECT id, (unix_timestamp(CAST(paid_at AS TIMESTAMP)) - unix_timestamp(sold_at)) / 3600 AS h,
-           (unix_timestamp(CAST(due AS TIMESTAMP)) - unix_timestamp(sold_at)) / 86400 AS d FROM sales""",
+           DATEDIFF(due, CAST(sold_at AS DATE)) / 1 AS d FROM sales""",
     ),
     Case(
         "arithmetic, a quotient by zero is NULL",

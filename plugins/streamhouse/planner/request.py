@@ -89,7 +89,7 @@ class Cut(Frozen):
 
 
 class Between(Frozen):
-    """The time from one column to another, as a number of `unit`; fractions are kept."""
+    """The time from one column to another, as a number of `unit`, with fractions; days from or to a date are whole."""
 
     kind: Literal["between"] = "between"
     first: ColumnRef
