@@ -53,6 +53,7 @@ SETS = (
     "twentyeighth",
     "twentyninth",
     "thirtieth",
+    "thirtysecond",
     "held",
 )
 BLIND = "blind"  # scored only when it is asked for, so that nobody sees its failures by accident

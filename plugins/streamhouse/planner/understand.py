@@ -22,6 +22,7 @@ from streamhouse.planner.language.counted_first import with_counts_first
 from streamhouse.planner.language.counted_sides import with_counts_of_values
 from streamhouse.planner.language.countries import with_countries
 from streamhouse.planner.language.courtesies import without_courtesies
+from streamhouse.planner.language.days_of_rows import with_days_of_rows
 from streamhouse.planner.language.days_without_year import day_without_year
 from streamhouse.planner.language.deadlines import with_deadlines
 from streamhouse.planner.language.deeds_had import with_deeds
@@ -55,13 +56,16 @@ from streamhouse.planner.language.most_recently import with_latest_rows
 from streamhouse.planner.language.names_behind_numbers import with_names_before_numbers
 from streamhouse.planner.language.net import lost
 from streamhouse.planner.language.never_done import with_never_done
+from streamhouse.planner.language.newcomers import with_newcomers
 from streamhouse.planner.language.no_such_day import no_such_day
 from streamhouse.planner.language.nouns_of_deeds import with_verbs_of_nouns
 from streamhouse.planner.language.nouns_of_times import with_done_moments
+from streamhouse.planner.language.numbers_per_row import with_numbers_per_row
 from streamhouse.planner.language.objects_of_deeds import without_objects
 from streamhouse.planner.language.open_amounts import with_rows_of_amounts
 from streamhouse.planner.language.options import read_options
 from streamhouse.planner.language.over_channels import with_channels
+from streamhouse.planner.language.own_periods import without_own_period
 from streamhouse.planner.language.passed_over import passed_over
 from streamhouse.planner.language.people import named_people
 from streamhouse.planner.language.phrasing import rephrased
@@ -209,6 +213,7 @@ _OTHERWISE_AND_NOTED = (
     with_never_done,
     with_measured_adjectives,
     with_empty_said,
+    without_own_period,
     without_doer,
     with_sums_of_things,
     without_objects,
@@ -230,6 +235,9 @@ _OTHERWISE = (
     without_articles,
     with_channels,
     with_how_often,
+    with_numbers_per_row,
+    with_newcomers,
+    with_days_of_rows,
     with_measures_in_units,
     with_things_of_values,
     with_kilos,

@@ -46,6 +46,7 @@ HOSTILE = Wish.model_validate(
         ("twentyeighth", 70, {"examcentre", "studenthousing"}),
         ("twentyninth", 70, {"lifts", "pharmacy"}),
         ("thirtieth", 70, {"transit", "winemerchant"}),
+        ("thirtysecond", 58, {"coworking", "dairy"}),
     ],
 )
 def test_a_set_to_develop_on_has_its_schemas_and_a_part_to_refuse(name, count, schemas):

@@ -13,7 +13,13 @@ LOCATIONS = (
     ("SPR", "Spree Loft", "Berlin", date(2023, 6, 15), 610, True),
     ("ISA", "Isar Lab", "Munich", date(2021, 10, 1), 470, True),
 )
-ROOMS = {"HAR": ("Buoy", "Anchor", "Sail"), "ALT": ("Forge", "Anvil"), "MIT": ("Bear", "Tower", "Linden", "Gate"), "SPR": ("Barge", "Bridge"), "ISA": ("Raft", "Surf")}
+ROOMS = {
+    "HAR": ("Buoy", "Anchor", "Sail"),
+    "ALT": ("Forge", "Anvil"),
+    "MIT": ("Bear", "Tower", "Linden", "Gate"),
+    "SPR": ("Barge", "Bridge"),
+    "ISA": ("Raft", "Surf"),
+}
 FEES = {"FLEX": 149.0, "FULL": 289.0, "TEAM": 990.0, "NIGHT": 89.0}
 FIRSTS = ("Ada", "Ben", "Cem", "Dora", "Emil", "Fay", "Gus", "Hana", "Ivo", "Jana")
 LASTS = ("Adler", "Bauer", "Celik", "Dietz", "Ernst", "Frey", "Graf", "Holm")
@@ -35,7 +41,16 @@ def desks(rng: random.Random) -> list[tuple[object, ...]]:
     for code, _, _, _, area, _ in LOCATIONS:
         for _ in range(int(area / rng.randint(16, 24))):
             kind = rng.choice(("HOT", "HOT", "FIX", "STD"))
-            rows.append((len(rows) + 1, code, kind, prices[kind] + 10 * rng.randint(-3, 5), rng.random() < 0.35, rng.random() < 0.05))
+            rows.append(
+                (
+                    len(rows) + 1,
+                    code,
+                    kind,
+                    prices[kind] + 10 * rng.randint(-3, 5),
+                    rng.random() < 0.35,
+                    rng.random() < 0.05,
+                )
+            )
     return rows
 
 
@@ -61,7 +76,18 @@ def memberships(rng: random.Random, people: list[tuple[object, ...]]) -> list[tu
             plan = rng.choice(("FLEX", "FLEX", "FULL", "FULL", "NIGHT", "TEAM"))
             if ended > date(2026, 3, 31):  # type: ignore[operator]
                 ended = ""
-            rows.append((len(rows) + 1, member[0], rng.choice(LOCATIONS)[0], plan, began, ended, FEES[plan], rng.choice((0, 0, 0, 5, 10, 20))))
+            rows.append(
+                (
+                    len(rows) + 1,
+                    member[0],
+                    rng.choice(LOCATIONS)[0],
+                    plan,
+                    began,
+                    ended,
+                    FEES[plan],
+                    rng.choice((0, 0, 0, 5, 10, 20)),
+                )
+            )
             began += timedelta(days=rng.randint(20, 300))
             if began > date(2026, 3, 31):
                 break
@@ -81,7 +107,21 @@ def bookings(rng: random.Random) -> list[tuple[object, ...]]:
             made = starts - timedelta(minutes=rng.randint(20, 20000))
             cancelled = rng.random() < 0.12
             no_show = not cancelled and rng.random() < (0.12 if code == "SPR" else 0.05)
-            rows.append((len(rows) + 5001, rng.randint(101, 170), code, room, made, starts, hours, rng.randint(2, 14), round(hours * rng.choice((18, 22, 28)), 2), cancelled, no_show))
+            rows.append(
+                (
+                    len(rows) + 5001,
+                    rng.randint(101, 170),
+                    code,
+                    room,
+                    made,
+                    starts,
+                    hours,
+                    rng.randint(2, 14),
+                    round(hours * rng.choice((18, 22, 28)), 2),
+                    cancelled,
+                    no_show,
+                )
+            )
     return rows
 
 
@@ -98,7 +138,17 @@ def invoices(rng: random.Random) -> list[tuple[object, ...]]:
             if rng.random() < 0.07:
                 paid = ""
             by = rng.choice(("CARD", "BANK", "BANK", "DEBIT")) if paid else ""
-            rows.append((len(rows) + 20001, member, day, day + timedelta(days=20), round(rng.choice(list(FEES.values())) * rng.uniform(0.8, 1.3), 2), paid, by))
+            rows.append(
+                (
+                    len(rows) + 20001,
+                    member,
+                    day,
+                    day + timedelta(days=20),
+                    round(rng.choice(list(FEES.values())) * rng.uniform(0.8, 1.3), 2),
+                    paid,
+                    by,
+                )
+            )
     return rows
 
 
@@ -111,7 +161,9 @@ def main() -> None:
     write("members", "member_id member_name company profession joined_on newsletter", people)
     columns = "membership_id member_id location_code plan started_on ended_on monthly_fee_eur discount_pct"
     write("memberships", columns, memberships(rng, people))
-    columns = "booking_id member_id location_code room booked_at starts_at hours people price_eur is_cancelled is_no_show"
+    columns = (
+        "booking_id member_id location_code room booked_at starts_at hours people price_eur is_cancelled is_no_show"
+    )
     write("bookings", columns, bookings(rng))
     write("invoices", "invoice_no member_id issued_on due_on amount_eur paid_on paid_by", invoices(rng))
 

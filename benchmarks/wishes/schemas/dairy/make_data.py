@@ -8,7 +8,20 @@ from pathlib import Path
 DATA = Path(__file__).parent / "data"
 FIRST = datetime(2025, 9, 1)
 DAYS = 181
-FARMS = ("Oberhof", "Lindenhof", "Bachmann", "Sonnenberg", "Huber", "Rietwies", "Tobel", "Waldegg", "Steiner", "Moosmatt", "Neuhof", "Kessler")
+FARMS = (
+    "Oberhof",
+    "Lindenhof",
+    "Bachmann",
+    "Sonnenberg",
+    "Huber",
+    "Rietwies",
+    "Tobel",
+    "Waldegg",
+    "Steiner",
+    "Moosmatt",
+    "Neuhof",
+    "Kessler",
+)
 PRODUCTS = (
     ("ML1", "Whole milk 1 l", "MLK", 1030, 1.35, 9),
     ("ML5", "Skimmed milk 1 l", "MLK", 1035, 1.25, 9),
@@ -34,7 +47,15 @@ def farms(rng: random.Random) -> list[tuple[object, ...]]:
     villages = ("Bauma", "Hinwil", "Gossau", "Fischenthal")
     left = {4: date(2025, 12, 31), 9: date(2026, 1, 31)}
     return [
-        (n, name, rng.choice(villages), rng.randint(25, 140), rng.random() < 0.4, date(2012, 3, 1) + timedelta(days=380 * n), left.get(n, ""))
+        (
+            n,
+            name,
+            rng.choice(villages),
+            rng.randint(25, 140),
+            rng.random() < 0.4,
+            date(2012, 3, 1) + timedelta(days=380 * n),
+            left.get(n, ""),
+        )
         for n, name in enumerate(FARMS, 1)
     ]
 
@@ -52,7 +73,9 @@ def deliveries(rng: random.Random, herds: dict[int, int]) -> list[tuple[object, 
             fat, protein = round(rng.gauss(3.7 + farm * 0.05, 0.2), 2), round(rng.gauss(3.3, 0.1), 2)
             rejected = rng.random() < (0.05 if farm in (3, 7) else 0.015)
             tanker = "T1" if farm < 5 else rng.choice(("T2", "T3"))
-            rows.append((len(rows) + 1001, farm, at, tanker, int(cows * rng.uniform(38, 52)), fat, protein, cells, rejected))
+            rows.append(
+                (len(rows) + 1001, farm, at, tanker, int(cows * rng.uniform(38, 52)), fat, protein, cells, rejected)
+            )
     return rows
 
 
@@ -68,13 +91,33 @@ def batches(rng: random.Random) -> list[tuple[object, ...]]:
             made = int(litres * 1000 / grams * {"CH1": 0.1, "CH2": 0.4, "BU1": 0.05}.get(code, 0.97))
             line = {"M": "A", "Y": "B", "C": "C", "B": "D"}[code[0]]
             running = day == DAYS - 1 or (day == DAYS - 2 and hour == 14)
-            rows.append((len(rows) + 1, code, line, began, "" if running else ended, litres, made, int(made * rng.uniform(0, 0.05))))
+            rows.append(
+                (
+                    len(rows) + 1,
+                    code,
+                    line,
+                    began,
+                    "" if running else ended,
+                    litres,
+                    made,
+                    int(made * rng.uniform(0, 0.05)),
+                )
+            )
     return rows
 
 
 def shops(rng: random.Random) -> list[tuple[object, ...]]:
     """Twenty-five shops."""
-    return [(n, f"Shop {n:02}", rng.choice(TOWNS), rng.choice(("SUP", "COR", "COR", "RES")), rng.choice((500, 1000, 2500, 5000))) for n in range(1, 26)]
+    return [
+        (
+            n,
+            f"Shop {n:02}",
+            rng.choice(TOWNS),
+            rng.choice(("SUP", "COR", "COR", "RES")),
+            rng.choice((500, 1000, 2500, 5000)),
+        )
+        for n in range(1, 26)
+    ]
 
 
 def orders(rng: random.Random, kinds: dict[int, str]) -> list[tuple[object, ...]]:
@@ -88,7 +131,19 @@ def orders(rng: random.Random, kinds: dict[int, str]) -> list[tuple[object, ...]
             at = FIRST + timedelta(days=day, hours=rng.randint(6, 17), minutes=rng.randint(0, 59))
             status = "cancelled" if rng.random() < 0.07 else "new" if day > DAYS - 4 else "shipped"
             paid = at.date() + timedelta(days=rng.randint(5, 45)) if status == "shipped" and rng.random() < 0.85 else ""
-            rows.append((len(rows) + 1, shop, code, at, at.date() + timedelta(days=rng.randint(1, 5)), units, round(units * price * rng.uniform(0.85, 1), 2), status, paid))
+            rows.append(
+                (
+                    len(rows) + 1,
+                    shop,
+                    code,
+                    at,
+                    at.date() + timedelta(days=rng.randint(1, 5)),
+                    units,
+                    round(units * price * rng.uniform(0.85, 1), 2),
+                    status,
+                    paid,
+                )
+            )
     return rows
 
 
@@ -100,7 +155,11 @@ def main() -> None:
     columns = "delivery_id farm_id collected_at tanker litres fat_pct protein_pct cell_count is_rejected"
     write("deliveries", columns, deliveries(rng, {int(str(r[0])): int(str(r[3])) for r in land}))
     write("products", "product_code product_name category pack_grams list_price_eur shelf_days", list(PRODUCTS))
-    write("batches", "batch_no product_code line started_at finished_at litres_used units_made units_discarded", batches(rng))
+    write(
+        "batches",
+        "batch_no product_code line started_at finished_at litres_used units_made units_discarded",
+        batches(rng),
+    )
     write("shops", "shop_id shop_name town shop_kind credit_limit_eur", stores)
     columns = "order_id shop_id product_code ordered_at deliver_on units amount_eur status paid_on"
     write("orders", columns, orders(rng, {int(str(r[0])): str(r[3]) for r in stores}))
