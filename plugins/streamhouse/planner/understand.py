@@ -65,7 +65,6 @@ from streamhouse.planner.language.objects_of_deeds import without_objects
 from streamhouse.planner.language.open_amounts import with_rows_of_amounts
 from streamhouse.planner.language.options import read_options
 from streamhouse.planner.language.over_channels import with_channels
-from streamhouse.planner.language.own_periods import without_own_period
 from streamhouse.planner.language.passed_over import passed_over
 from streamhouse.planner.language.people import named_people
 from streamhouse.planner.language.phrasing import rephrased
@@ -213,7 +212,6 @@ _OTHERWISE_AND_NOTED = (
     with_never_done,
     with_measured_adjectives,
     with_empty_said,
-    without_own_period,
     without_doer,
     with_sums_of_things,
     without_objects,
