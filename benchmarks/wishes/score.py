@@ -54,6 +54,7 @@ SETS = (
     "twentyninth",
     "thirtieth",
     "thirtyfirst",
+    "thirtysecond",
     "held",
 )
 BLIND = "blind"  # scored only when it is asked for, so that nobody sees its failures by accident

@@ -22,6 +22,7 @@ from streamhouse.planner.language.counted_first import with_counts_first
 from streamhouse.planner.language.counted_sides import with_counts_of_values
 from streamhouse.planner.language.countries import with_countries
 from streamhouse.planner.language.courtesies import without_courtesies
+from streamhouse.planner.language.days_of_rows import with_days_of_rows
 from streamhouse.planner.language.days_without_year import day_without_year
 from streamhouse.planner.language.deadlines import with_deadlines
 from streamhouse.planner.language.deeds_had import with_deeds
@@ -55,9 +56,11 @@ from streamhouse.planner.language.most_recently import with_latest_rows
 from streamhouse.planner.language.names_behind_numbers import with_names_before_numbers
 from streamhouse.planner.language.net import lost
 from streamhouse.planner.language.never_done import with_never_done
+from streamhouse.planner.language.newcomers import with_newcomers
 from streamhouse.planner.language.no_such_day import no_such_day
 from streamhouse.planner.language.nouns_of_deeds import with_verbs_of_nouns
 from streamhouse.planner.language.nouns_of_times import with_done_moments
+from streamhouse.planner.language.numbers_per_row import with_numbers_per_row
 from streamhouse.planner.language.objects_of_deeds import without_objects
 from streamhouse.planner.language.open_amounts import with_rows_of_amounts
 from streamhouse.planner.language.options import read_options
@@ -232,6 +235,9 @@ _OTHERWISE = (
     with_names_joined,
     with_channels,
     with_how_often,
+    with_numbers_per_row,
+    with_newcomers,
+    with_days_of_rows,
     with_measures_in_units,
     with_things_of_values,
     with_kilos,

@@ -18,7 +18,7 @@ def with_each_doing(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token,
     words = [token.word for token in tokens]
     if words[:2] != ["how", "many"] or len(tokens) < len(("how", "many", "rows", "does", "each", "thing", "do")):
         return tokens
-    measured = _measured(tokens, lexicon) or _measured_by_verb(tokens, lexicon)
+    measured = _measured(tokens, lexicon) or _measured_by_verb(tokens, lexicon) or _different(tokens, lexicon)
     if measured is not None:
         return measured
     rows = lexicon.mention(tokens, 2)
@@ -93,6 +93,31 @@ def _measured_by_verb(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Toke
         said = f"{tokens[2].text} {done}"
         return (replace(tokens[2], text=said, word=name, stem=name, kind="name"), *who, *tokens[at + 1 :])
     return None
+
+
+_LINK = 2  # tables that rows must point to
+
+
+def _different(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...] | None:
+    """Read "how many different wines did each club order" as the wines of each club, where only orders link both."""
+    what = lexicon.mention(tokens, 3) if tokens[2].word in {"different", "distinct", "unique"} else None
+    did = what.end if what is not None else len(tokens)
+    each = [token.word for token in tokens[did : did + 2]]
+    who = lexicon.mention(tokens, did + 2, 1) if len(each) == _LINK and each[0] in DOING and each[1] in _EACH else None
+    if what is None or who is None or who.end >= len(tokens) or tokens[who.end].kind != "word":
+        return None
+    linked = [sorted(one.tables(WHOLE_NAME)) for one in (what, who)]
+    rows = {one.table for one in lexicon.meanings((tokens[who.end].stem,)) if one.kind == "table"}
+    if any(len(one) != 1 for one in linked) or len(rows) != 1:
+        return None
+    wanted = {one[0] for one in linked}
+    links = {name for name, keys in lexicon.keys.items() if wanted <= {key.to for key in keys}}
+    if len(wanted) != _LINK or links != rows:
+        return None
+    name = rows.pop()
+    of = (*_said(tokens[who.end], "in"), replace(tokens[who.end], word=name, stem=name, kind="name"))
+    return (*_said(tokens[0], "number of"), *tokens[2:did], *of, *_said(tokens[did], "per"),
+            *tokens[who.start : who.end], *tokens[who.end + 1 :])  # fmt: skip
 
 
 def _said(old: Token, text: str) -> tuple[Token, ...]:

@@ -352,12 +352,32 @@ def _built(catalog: Catalog) -> Lexicon:
                 entries.setdefault(phrase, []).append((forms, sense))
         words = (word for text in texts_of(table) for word in text.replace("_", " ").lower().split())
         vocabulary.update({word: stem(word) for word in words if word not in vocabulary and word.isalpha()})
+    _add_turned_names(lexicon)
     _add_soft_synonyms(lexicon)
     for key in catalog.keys:
         if key.table in catalog.tables and key.to in catalog.tables:
             lexicon.keys.setdefault(key.table, []).append(key)
             lexicon.children.setdefault(key.to, []).append(key)
     return lexicon
+
+
+def _add_turned_names(lexicon: Lexicon) -> None:
+    """As in "discarded units", of the number `units_discarded`; not where rows are called so: "cancelled orders"."""
+    turned: dict[Phrase, list[tuple[Forms, Sense]]] = {}
+    for table in lexicon.catalog.tables.values():
+        for column in table.columns:
+            thing, _, done = column.name.lower().partition("_")
+            phrase, forms = words_of(f"{done} {thing}") if done and is_past_form(done) else ((), ())
+            number = column.type in _NUMBERS and len(phrase) == len(("done", "thing"))
+            if not number or phrase in lexicon.entries or singular(thing) == thing:
+                continue
+            if not any(sense.kind == "table" for sense in lexicon.meanings((stem(thing),))):
+                sense = Sense("column", table.name, column.name, quality=WHOLE_NAME)
+                turned.setdefault(phrase, []).append((forms, sense))
+    lexicon.entries.update(turned)
+
+
+_NUMBERS = frozenset({"tinyint", "smallint", "int", "bigint", "float", "double"})
 
 
 def _shared_synonyms(catalog: Catalog) -> dict[str, tuple[str, ...]]:

@@ -129,7 +129,12 @@ def read_unit(tokens: tuple[Token, ...], at: int) -> tuple[Unit | None, int]:
         if double:
             return double, 2
     unit = unit_of(token.word)
-    if unit and len(token.word) == 1 and token.word.isalpha() and not (token.glued or token.word in "mgwt"):
+    if (
+        unit
+        and len(token.word) == 1
+        and token.word.isalpha()
+        and not (token.glued or token.word in "mgwt" or token.text in {"h", "l"})
+    ):
         return None, 0
     return unit, int(unit is not None)
 

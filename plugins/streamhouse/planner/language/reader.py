@@ -50,7 +50,7 @@ _SILENT = frozenset(
     """a an the please me us i we you my our your to with and or that which who whom there it its their them they this
     these those be do will shall just only what how much many is are was were been being has had does did at on from by
     for of in as if than then while so also all any each every some into out up when where whose not no per can could
-    would may might should have i'm both""".split()
+    would may might should have i'm both but nor because he she his her him""".split()
 )
 _BEFORE_TIMES = frozenset({"on", "in", "at", "by", "from", "since", "until", "for"})
 _DOERS = frozenset({"who", "that", "which"})
@@ -167,7 +167,9 @@ class Reader:
         if found and (self._is_clause(found, token) or self._is_relative(found, at) or self._denies_rows(found)):
             return None
         if found and found.end - found.start == 1 and token.kind != "quoted":
-            if token.word in _SILENT or (token.word in _GRAMMAR and not self._as_name(found, at)):
+            coded = token.text.isupper() and found.of_kind("value") and any(t.text.islower() for t in self.tokens)
+            silent = token.word in _SILENT and not (coded and token.word == "but")
+            if silent or (token.word in _GRAMMAR and not self._as_name(found, at)):
                 return None
             if token.word in _SOFT and found.best < WHOLE_NAME:
                 return None

@@ -85,9 +85,11 @@ def _in_the(tokens: tuple[Token, ...], at: int) -> bool:
 
 
 def _still(tokens: tuple[Token, ...], at: int) -> bool:
-    """Whether "still at the" stands before a word: who is "still at the school" did not hear of it "at school"."""
+    """Whether "still at" or "still at the" stands before a word: who is so did not hear of it "at school"."""
     words = [token.word for token in tokens[max(at - 3, 0) : at]]
-    return words[:1] == ["still"] and words[1:2] in (["in"], ["at"], ["on"], ["with"]) and words[2:] == ["the"]
+    if words[-1:] == ["the"]:
+        words.pop()
+    return words[-2:-1] == ["still"] and words[-1] in {"in", "at", "on", "with"}
 
 
 def _words(column: CatalogColumn) -> set[str]:

@@ -35,7 +35,7 @@ TURNS_OF_TYPING: tuple[tuple[str, str], ...] = (
     # who has the rows says nothing of them
     (rf"\b(number of [a-z]+(?: [a-z]+)?) (?:that )?(?:we|they|you) {_GETS} (?=(?:per|each|every|a|by) )", r"\1 "),
     (r"\b(?:who|that|which) (?:gave|made|took|sent|wrote|received|got|led|did|placed) no (?!(?:more|less|fewer|later|earlier|longer|sooner|one)\b)(?=[a-z]+)", "without "),
-    (r"^what (did|do|does|have) (we|they|you) (?=spen[dt] )", r"how much \1 \2 "),
+    (r"^what (did|do|does|have) (we|they|you) (?=(?:spen[dt]|earn(?:ed)?|invoiced?|billed?)\b)", r"how much \1 \2 "),
     # how long something lasts, and how often something is there
     (rf"^how many (days|hours|minutes) (?:does|do|did) (?:an?|the|our|one) {_THINGS} (?:take|last|need)(?: us)? on average{_END}", r"average duration of \2 in \1"),
     (rf"^on average,? how many (days|hours|minutes) (?:does|do|did) (?:an?|the|our|one) {_THINGS} (?:take|last|need){_END}", r"average duration of \2 in \1"),

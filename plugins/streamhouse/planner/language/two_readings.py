@@ -329,10 +329,22 @@ def weakly_joined(wish: AnsweredWish) -> Question | None:
         fits = [
             s.quality for m in mentions for s in m.of_kind("column") if (s.table, s.column) == (table, one.of.column)
         ]
-        if fits and table not in named:
+        if fits and table not in named | _named_within(wish, one.of.column):
             text = f"{table}.{one.of.column}, or something else?"
             return Question(text=text, phrase="", choices=(one.of.column.replace("_", " "),))
     return None
+
+
+def _named_within(wish: AnsweredWish, column: str) -> set[str]:
+    """The tables that the last word of a name of a column is the whole name of: shops of "kind of shop"."""
+    lasts = {
+        one.words[-1]
+        for one in wish.mentions
+        for s in one.of_kind("column")
+        if s.column == column and "of" in one.words
+    }
+    senses = (sense for word in lasts for sense in wish.lexicon.meanings((stem(word),)))
+    return {sense.table for sense in senses if sense.kind == "table" and sense.quality >= WHOLE_NAME}
 
 
 def column_of_another(wish: AnsweredWish) -> Question | None:

@@ -12,6 +12,7 @@ from streamhouse.planner.language.words import is_past_form
 _UNITS = ("days", "hours", "minutes", "weeks")
 _OPENERS = (
     ("how", "long", "does", "it", "take"), ("how", "long", "did", "it", "take"), ("how", "long", "it", "takes"),
+    *(("how", "many", one, does, "it", "take") for one in _UNITS for does in ("does", "did")),
     ("average", "duration", "of", "it"), ("average", "time"), ("mean", "time"),
     *(("average", "number", "of", one) for one in _UNITS), *(("average", one) for one in _UNITS),
 )  # fmt: skip
@@ -36,7 +37,7 @@ def with_time_until(tokens: tuple[Token, ...], lexicon: Lexicon, draft: Draft) -
         opener, (table, first, last, of, end) = found[0], moments
         draft.assumptions.append(f"the time from {table}.{first} to {table}.{last}")
         old = tokens[at]
-        unit = opener[-1] if opener[-1] in _UNITS else "time"
+        unit = next((word for word in opener if word in _UNITS), "time")
         words = [
             replace(old, text=word, word=word, stem=stem(word)) for word in ("average", unit, "between", "and", "of")
         ]

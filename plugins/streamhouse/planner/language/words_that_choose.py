@@ -47,8 +47,10 @@ from streamhouse.planner.language.rows_of_which import (
 from streamhouse.planner.language.rows_or_amounts import ROWS_OR_AMOUNTS
 from streamhouse.planner.language.rows_or_pieces import rows_or_pieces
 from streamhouse.planner.language.said_of_none import said_of_none
+from streamhouse.planner.language.shares_of_each import share_of_each
 from streamhouse.planner.language.shares_of_what import rows_in_sum, share_of_part
 from streamhouse.planner.language.soft_choices import SOFT_CHOICES
+from streamhouse.planner.language.states_of_empty import state_of_empty
 from streamhouse.planner.language.unsaid_folds import (
     joined_counts,
     long_or_far,
@@ -62,6 +64,7 @@ from streamhouse.planner.language.values_without import values_without
 from streamhouse.planner.language.verbs_shown import verbs_shown
 from streamhouse.planner.language.weak_rows import weakly_named_rows
 from streamhouse.planner.language.weaker_columns import number_of_rows_before, part_of_column, rows_or_their_number
+from streamhouse.planner.language.what_as_number import what_as_number
 
 WORDS_THAT_CHOOSE = (
     shown_or_so, state_of_verb, sum_without_rows,
@@ -80,5 +83,6 @@ WORDS_THAT_CHOOSE = (
     values_without, amounts_of_others,
     bounds_of_counted, begins_of_times, verbs_shown, denied_deeds, rates_of_rows,
     rate_as_figure, part_of_column, number_of_rows_before, rows_or_their_number, value_of_two,
+    what_as_number, state_of_empty, share_of_each,
 )  # fmt: skip
 """The checks, in the order in which they ask."""
