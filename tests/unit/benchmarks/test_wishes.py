@@ -48,6 +48,7 @@ HOSTILE = Wish.model_validate(
         ("thirtieth", 70, {"transit", "winemerchant"}),
         ("thirtyfirst", 58, {"officecleaning", "photostudio"}),
         ("thirtysecond", 58, {"coworking", "dairy"}),
+        ("thirtythird", 70, {"selfstorage", "solar"}),
     ],
 )
 def test_a_set_to_develop_on_has_its_schemas_and_a_part_to_refuse(name, count, schemas):
