@@ -349,17 +349,18 @@ def test_no_flipped_bit_of_a_base_changes_a_row(journal):
 @pytest.mark.parametrize("damaged", [b'{"kex":', b'{"key":x', b'["key",', b'{"key":\xff'])
 def test_a_damaged_event_of_an_earlier_version_is_an_error_with_its_place(tmp_path, damaged):
     journal = Journal(tmp_path, has_checksums=False)
-    file = journal(line("c", 1, {"note": "a"}), line("c", 2, {"note": "b"}))
+    others = line("c", 7, {"note": "x"}, "others")
+    file = journal(line("c", 1, {"note": "a"}), others, others, line("c", 2, {"note": "b"}))
     journal(line("u", 2, {"note": NOT_SENT}))
     journal()
     *first, last = file.read_bytes().splitlines(keepends=True)
     file.write_bytes(b"".join(first) + damaged + last[len(damaged) :])
-    with pytest.raises(SourceError, match=r"00000001\.jsonl:2:1: SH212 an event of the journal is damaged"):
+    with pytest.raises(SourceError, match=r"00000001\.jsonl:4:1: SH212 an event of the journal is damaged"):
         shorten(journal.root, journal.group, [])
     source = opened(journal.root)
     there = source.available()
     start = {name: count for name, count in there.items() if name.endswith("1.jsonl")}
-    with pytest.raises(SourceError, match=r"00000001\.jsonl:2:1: SH212 "):
+    with pytest.raises(SourceError, match=r"shop/\d+/00000001\.jsonl:4:1: SH212 "):
         source.changes(start, there, before=False)
 
 
