@@ -16,6 +16,7 @@ from streamhouse.capture import calls
 from streamhouse.capture.process import database_of
 from streamhouse.capture.wanted import WantedTable
 from streamhouse.errors import CaptureFailedError, RowsLostError
+from streamhouse.ingest.checked_lines import without_checksum
 from streamhouse.ingest.journal import groups, segments
 from streamhouse.jobs.run import Meter, carry
 from streamhouse.project.project import Project
@@ -122,6 +123,9 @@ def test_journal_equals_database_after_kills(shop):
     same(shop, shop.source("public.orders", ORDERS, ["id"]), "SELECT * FROM orders")  # one that begins now
     for start, end, rows in kept:  # what was read is read again
         assert orders.changes(start, end).upserts.equals(rows)
+    for folder in groups(shop.folder):
+        lines = [line for file in segments(folder) for line in file.read_bytes().splitlines()]
+        assert [without_checksum(line) for line in lines]
 
 
 def test_a_journal_shrinks_behind_its_readers(shop):

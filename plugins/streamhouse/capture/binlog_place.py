@@ -13,6 +13,7 @@ from typing import Any, Self
 from pydantic import ValidationError
 from pydantic_core import from_json
 
+from streamhouse.capture.journal import checked_bytes
 from streamhouse.capture.repeats import place_of
 from streamhouse.install.private_file import write_private
 from streamhouse.model.types import Frozen
@@ -99,8 +100,11 @@ def last_in_log(segment: Path, pattern: re.Pattern[bytes]) -> tuple[int, int] | 
     Args:
         segment: Events are not added to it any more.
         pattern: Of places in events.
+
+    Raises:
+        SourceError: a line is not as it was written.
     """
-    for line in reversed(segment.read_bytes().splitlines()):
+    for line in reversed(checked_bytes(segment).splitlines()):
         if (place := place_of(line, pattern)) is not None:
             found = from_json(b"{" + place.rstrip(b",") + b"}")
             return in_log(found["file"], found["pos"])

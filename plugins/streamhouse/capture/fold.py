@@ -7,12 +7,14 @@ or was not decided, from an event without a key, and from one whose key has othe
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from streamhouse.ingest.debezium_schema import is_ddl, truncation_id
 from streamhouse.ingest.journal import TableBase, TableJournal, TableLines
-from streamhouse.ingest.long_values import LongValues, event_in, key_in
+from streamhouse.ingest.journal_events import Where, event_in, key_in
+from streamhouse.ingest.long_values import LongValues
 
 _LINES_AT_ONCE = 5_000
 _WRITES = ("c", "u", "r")
@@ -83,7 +85,7 @@ class FoldedTables:
             for first in range(0, end, _LINES_AT_ONCE):
                 self._go_on()
                 for at, line in enumerate(lines.read(first, min(end, first + _LINES_AT_ONCE)), first):
-                    fold.take(name, at, line)
+                    fold.take(name, at, line, partial(lines.location, at))
         fold.end()
 
     def count(self, number: int) -> int:
@@ -115,8 +117,8 @@ class _TableFold:
         self._folds = True
         self._gone: list[tuple[str, int, bytes]] = []  # the row that the last event removed, and that event
 
-    def take(self, part: str, at: int, line: bytes) -> None:
-        parsed = event_in(line, part, at)
+    def take(self, part: str, at: int, line: bytes, where: Where) -> None:
+        parsed = event_in(line, where)
         event = parsed["value"]
         if is_ddl(event):
             return  # it makes no row
@@ -131,12 +133,12 @@ class _TableFold:
                 self._put(None, *one)
             self._put(None, part, at, line)
         elif event["op"] == "d":
-            key = key_in(line, part, at)
+            key = key_in(line, where)
             row = self._database.execute(_ONE, (self._number, key)).fetchone()
             self._database.execute(_DROP, (self._number, key))
             self._gone = [row, (part, at, line)] if row is not None else []
         else:
-            self._put(key_in(line, part, at), part, at, line)
+            self._put(key_in(line, where), part, at, line)
 
     def end(self) -> None:
         """If the next event is the other half of a changed key, it may need long values of the row that is gone."""

@@ -1,6 +1,7 @@
 """The Debezium engine in a Java process of its own, which py4j starts; no line of Java is ours.
 
-The Java process writes each batch into the segment itself and syncs it. Python only says when, and of which events.
+The Java process writes each batch as JSON into a file, from which Python takes it into the journal: with py4j, one call
+for each event would cost more than the event.
 """
 
 import json
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from streamhouse.errors import CaptureFailedError
 from streamhouse.install.java import find_java
+from streamhouse.install.private_file import write_private
 from streamhouse.services.ports import free_ports
 
 if TYPE_CHECKING:
@@ -94,9 +96,9 @@ class JavaCapture:
         java.lang.System.setProperty("javax.net.ssl.trustStore", str(store))
         java.lang.System.setProperty("javax.net.ssl.trustStoreType", "JKS")
 
-    def segment(self, file: Path) -> "JavaSegment":
-        """A file to which batches are written."""
-        return JavaSegment(self._jvm, file)
+    def batches(self, file: Path) -> "JavaBatches":
+        """Events as JSON, by way of a file."""
+        return JavaBatches(self._jvm, file)
 
     def write_offset(self, file: Path, name: str, offset: Mapping[str, str | int]) -> None:
         """Write the file by which an engine of this name goes on at a place in the database's log."""
@@ -134,27 +136,33 @@ def is_heartbeat(record: Any) -> bool:
     return str(record.destination()).startswith("__debezium-heartbeat.")
 
 
-class JavaSegment:
-    """A file of the journal that is open for writing."""
+class JavaBatches:
+    """Events of the engine as JSON.
+
+    Args:
+        jvm: Where they are.
+        file: Need not exist. It has one batch at a time, and need not reach the disk.
+    """
 
     def __init__(self, jvm: Any, file: Path) -> None:
+        self._file = file
+        write_private(file, "")
         self._out = jvm.java.io.FileOutputStream(str(file), True)
         self._buffer = jvm.java.io.BufferedOutputStream(self._out, 1 << 16)
-        self._sync = self._out.getFD()
         self._writer = _json_writer(jvm).writeValues(self._buffer)
 
-    def append(self, records: Any) -> int:
-        """Write events, one a line, and wait until the disk has them; gives the size of the file in bytes."""
+    def lines(self, records: Any) -> list[bytes]:
+        """The events, each as one line without its end."""
         self._writer.writeAll(records)
         self._writer.flush()
-        self._buffer.write(10)
-        self._buffer.flush()
-        self._sync.sync()
-        return int(self._out.getChannel().position())
+        found = [line for line in self._file.read_bytes().split(b"\n") if line]
+        self._out.getChannel().truncate(0)
+        return found
 
     def close(self) -> None:
-        """End it; everything is on the disk already."""
+        """Remove the file."""
         self._out.close()
+        self._file.unlink(missing_ok=True)
 
 
 class JavaEngine:

@@ -4,14 +4,18 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from threading import Lock
 from uuid import uuid4
 
 from streamhouse.capture.repeats import place_of
+from streamhouse.errors import SourceError
+from streamhouse.ingest.checked_lines import DamagedLineError, event_alone, with_checksum
+from streamhouse.ingest.checked_segment import checked_segment, damaged_error
 from streamhouse.ingest.journal import Group, groups, segments
-from streamhouse.ingest.journal_base import number_of, numbered_files
+from streamhouse.ingest.journal_base import CAPTURE_BASE_REMEDY, name_of, number_of, numbered_files
 from streamhouse.install.private_file import write_private
 from streamhouse.install.sync import sync_folder
 
@@ -64,6 +68,32 @@ def next_segment(folder: Path) -> Path:
     return file
 
 
+class SegmentFile:
+    """A segment that is open for writing. May be used from several threads."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file.open("ab")
+        self._lock = Lock()
+
+    def append(self, lines: Iterable[bytes]) -> int:
+        """Write events with their checksums and wait until the disk has them; gives the size of the file in bytes.
+
+        Raises:
+            OSError: the disk is full.
+            ValueError: it is closed.
+        """
+        with self._lock:
+            self._file.write(b"".join(with_checksum(line) + b"\n" for line in lines))
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            return self._file.tell()
+
+    def close(self) -> None:
+        """End it, after the batch in hand; everything is on the disk already."""
+        with self._lock, suppress(OSError):  # of what could not be written before
+            self._file.close()
+
+
 def size_of(folder: Path) -> int:
     """Bytes of all segments and bases of a group; one that goes at this moment does not count."""
     found = 0
@@ -74,9 +104,14 @@ def size_of(folder: Path) -> int:
 
 
 def cut_torn(folder: Path) -> None:
-    """Cut what is after the last whole line of the last segment: a write that did not end."""
+    """Cut what is after the last whole line of the last segment: a write that did not end.
+
+    Raises:
+        SourceError: a line of it is not as it was written.
+    """
     there = segments(folder)
     if there:
+        _check(there[-1])
         cut_torn_file(there[-1])
 
 
@@ -104,10 +139,13 @@ def written_from(folder: Path, pattern: re.Pattern[bytes], place: bytes) -> list
         folder: Of the group.
         pattern: Of places.
         place: Of an event.
+
+    Raises:
+        SourceError: a line of a segment is not as it was written.
     """
     later: list[Path] = []
     there = segments(folder)
-    while there and place not in there[-1].read_bytes():
+    while there and place not in checked_bytes(there[-1]):
         later.append(there.pop())
     found: list[bytes] = []
     for file in reversed(there):  # events of one statement have one place, and may be in several segments
@@ -120,8 +158,46 @@ def written_from(folder: Path, pattern: re.Pattern[bytes], place: bytes) -> list
 
 
 def _places(file: Path, pattern: re.Pattern[bytes]) -> list[bytes]:
-    lines = file.read_bytes().splitlines()
+    lines = checked_bytes(file).splitlines()
     return [place for line in lines if (place := place_of(line, pattern)) is not None]
+
+
+def checked_bytes(file: Path) -> bytes:
+    """What a segment has.
+
+    Raises:
+        SourceError: a line is not as it was written.
+    """
+    found = file.read_bytes()
+    _check(file)
+    return found
+
+
+def events_of(file: Path) -> Iterator[bytes]:
+    """The events of a segment without their checksums; not one that is being written.
+
+    Raises:
+        SourceError: a line is not as it was written.
+    """
+    _check(file)
+    with file.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            if not line.endswith(b"\n"):
+                return
+            try:
+                event = event_alone(line[:-1])
+            except DamagedLineError as damage:  # it was written since
+                raise _error_of(file)(str(damage), number) from damage
+            if event:
+                yield event
+
+
+def _check(file: Path) -> None:
+    checked_segment(file).check(_error_of(file))
+
+
+def _error_of(file: Path) -> Callable[[str, int], SourceError]:
+    return damaged_error(name_of(file), CAPTURE_BASE_REMEDY)
 
 
 def all_tables(folder: Path) -> set[str]:

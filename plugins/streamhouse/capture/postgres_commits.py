@@ -10,6 +10,8 @@ from typing import Any
 
 from pydantic_core import from_json
 
+from streamhouse.capture.journal import events_of
+
 _OF_SNAPSHOT = ("true", "last", "first", "first_in_data_collection", "last_in_data_collection", "incremental", True)
 
 
@@ -64,16 +66,13 @@ class Commits:
 
 def _sources(file: Path) -> Iterator[Mapping[str, Any]]:
     """What events of a segment say of their place; those of a snapshot have none."""
-    with file.open("rb") as lines:
-        for line in lines:
-            if not line.endswith(b"\n"):
-                return  # it is being written
-            value = from_json(line).get("value") if line.strip() else None
-            source = value.get("source") if isinstance(value, dict) else None
-            if not isinstance(source, dict) or source.get("txId") is None:
-                continue
-            if source.get("snapshot") not in _OF_SNAPSHOT:
-                yield source
+    for line in events_of(file):
+        value = from_json(line).get("value")
+        source = value.get("source") if isinstance(value, dict) else None
+        if not isinstance(source, dict) or source.get("txId") is None:
+            continue
+        if source.get("snapshot") not in _OF_SNAPSHOT:
+            yield source
 
 
 def _commit(source: Mapping[str, Any]) -> int | None:

@@ -18,6 +18,7 @@ from streamhouse.errors import CaptureFailedError, StreamhouseError, did_you_mea
 from streamhouse.ingest.journal import groups, journal_folder
 from streamhouse.ingest.tables.database_troubles import explained
 from streamhouse.install.jars import CAPTURE_JARS, capture_jars_of_spark, fetch
+from streamhouse.install.sync import only_writer
 from streamhouse.model.connection import Connection
 from streamhouse.project.project import Project
 from streamhouse.runtime.claim_beat import ClaimBeat, beating_as
@@ -97,7 +98,12 @@ def host(
             *capture_jars_of_spark(),
         ]
         beating.say("starting Java")
-        with java(jars, folder, project.logs / f"capture-{name}.java.log", database.masked) as process:
+        with (
+            java(jars, folder, project.logs / f"capture-{name}.java.log", database.masked) as process,
+            only_writer(folder / "writer") as alone,
+        ):
+            if not alone:  # one that was stopped, and whose Java is gone
+                raise CaptureFailedError("another process writes the journal", hint="see: streamhouse capture status")
             _lock(process, folder, over, beating)
             if database.authorities is not None:
                 process.trust(Path(database.authorities), folder / "authorities.jks")

@@ -2,14 +2,16 @@
 
 import json
 import time
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from streamhouse.capture.database import CapturedDatabase
-from streamhouse.capture.java import BatchConsumer, JavaCapture, JavaEngine, JavaSegment, is_heartbeat, offset_of
+from streamhouse.capture.java import BatchConsumer, JavaBatches, JavaCapture, JavaEngine, is_heartbeat, offset_of
 from streamhouse.capture.journal import (
     SEGMENT_BYTES,
+    SegmentFile,
     cut_torn,
     forget_snapshot,
     has_begun,
@@ -62,9 +64,8 @@ class CaptureStream:
         self._database = database
         self._java = java
         self._repeats: Repeats | None = None
-        self._segment: JavaSegment | None = None
-        self._file = folder
-        self._size = 0
+        self._segment: SegmentFile | None = None
+        self._batches: JavaBatches | None = None
         self._begun = has_begun(folder)
         self._heard_at = time.monotonic()
         self._closed = False
@@ -96,12 +97,13 @@ class CaptureStream:
 
     def close(self) -> None:
         """End it after the batch in hand."""
-        if not self._java.is_alive:
-            return
-        self._engine.close()
+        if self._java.is_alive:
+            self._engine.close()
         self._closed = True
-        if self._segment is not None and self._java.is_alive:
+        if self._segment is not None:
             self._segment.close()
+        if self._batches is not None and self._java.is_alive:
+            self._batches.close()
 
     def _start(self) -> JavaEngine:
         scratch = self.folder / "scratch"
@@ -119,6 +121,7 @@ class CaptureStream:
         offsets.unlink(missing_ok=True)
         if self._begun:
             self._java.write_offset(offsets, group.slot, resume)
+        self._batches = self._java.batches(scratch / "batch")
         self._roll()
         settings = _SETTINGS | {
             "name": group.slot,
@@ -159,13 +162,15 @@ class CaptureStream:
             self._repeats = None
             records = records.subList(repeated, records.size())
         assert self._segment is not None
-        before, self._size = self._size, self._segment.append(records)
-        self.events += records.size()
-        if not self._begun and self._ends_snapshot(before):
+        assert self._batches is not None
+        lines = self._batches.lines(records)
+        size = self._segment.append(lines)
+        self.events += len(lines)
+        if not self._begun and _ends_snapshot(lines):
             self._database.keep(self.folder, partial(offset_of, records.get(records.size() - 1)))
             set_begun(self.folder)
             self._begun = True
-        if self._size >= SEGMENT_BYTES:
+        if size >= SEGMENT_BYTES:
             self._segment.close()
             self._roll()
 
@@ -177,16 +182,12 @@ class CaptureStream:
                 return number
         return int(records.size())
 
-    def _ends_snapshot(self, before: int) -> bool:
-        """Whether what was just written says that the snapshot is whole."""
-        with self._file.open("rb") as file:
-            file.seek(before)
-            lines = [line for line in file.read().splitlines() if _OF_SNAPSHOT in line]
-        values = [json.loads(line).get("value") or {} for line in lines]
-        # A row may have the same words, but then there is a source beside it.
-        return any(one.get("type") == "COMPLETED" and "source" not in one for one in values)
-
     def _roll(self) -> None:
-        self._file = next_segment(self.folder)
-        self._segment = self._java.segment(self._file)
-        self._size = 0
+        self._segment = SegmentFile(next_segment(self.folder))
+
+
+def _ends_snapshot(lines: Sequence[bytes]) -> bool:
+    """Whether one of these events says that the snapshot is whole."""
+    values = [json.loads(line).get("value") or {} for line in lines if _OF_SNAPSHOT in line]
+    # A row may have the same words, but then there is a source beside it.
+    return any(one.get("type") == "COMPLETED" and "source" not in one for one in values)

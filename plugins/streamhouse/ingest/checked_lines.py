@@ -31,9 +31,41 @@ def without_checksum(line: bytes) -> bytes:
         >>> without_checksum(with_checksum(b"a line"))
         b'a line'
     """
-    text, checksum = line[:-_SIZE], line[-_SIZE:]
-    if not _CHECKSUM.fullmatch(checksum):
-        raise DamagedLineError("it has no checksum")
-    if crc32(text) != int(checksum, 16):
-        raise DamagedLineError("its checksum is that of another line")
-    return text
+    if is_whole(line):
+        return line[:-_SIZE]
+    raise DamagedLineError(damage_of(line))
+
+
+def is_whole(line: bytes) -> bool:
+    """Whether a line is one that `with_checksum` gave.
+
+    Example:
+        >>> is_whole(b"a line 43fb39b2"), is_whole(b"a lime 43fb39b2"), is_whole(b"")
+        (True, False, False)
+    """
+    return b" %08x" % crc32(line[:-_SIZE]) == line[-_SIZE:]
+
+
+def damage_of(line: bytes) -> str:
+    """What is wrong with a line that is not whole."""
+    is_there = _CHECKSUM.fullmatch(line[-_SIZE:])
+    return "its checksum is that of another line" if is_there else "it has no checksum"
+
+
+def has_none(line: bytes) -> bool:
+    """Whether a line is one of JSON without a checksum, as earlier versions wrote it.
+
+    Example:
+        >>> has_none(b'{"key":1}'), has_none(with_checksum(b'{"key":1}'))
+        (True, False)
+    """
+    return line.endswith(b"}")
+
+
+def event_alone(line: bytes) -> bytes:
+    """An event of a journal without its checksum; one of an earlier version as it is.
+
+    Raises:
+        DamagedLineError: it is not as it was written, and has a checksum.
+    """
+    return line if has_none(line) or not line else without_checksum(line)

@@ -21,8 +21,9 @@ from pydantic import Field, ValidationError
 
 from streamhouse.doors.setting import shown
 from streamhouse.errors import Location, RowsLostError, SourceError
-from streamhouse.ingest.checked_lines import DamagedLineError, without_checksum
-from streamhouse.ingest.journal_base import CAPTURE_BASE_REMEDY, BasePart, files_of, header_of
+from streamhouse.ingest.checked_lines import DamagedLineError, event_alone, without_checksum
+from streamhouse.ingest.checked_segment import checked_segment, damaged_error
+from streamhouse.ingest.journal_base import BASE, CAPTURE_BASE_REMEDY, BasePart, files_of, header_of
 from streamhouse.model.types import NAME, Frozen, Position
 
 _BLOCK_BYTES = 1 << 22
@@ -210,14 +211,14 @@ class TableLines:
         path: The segment.
         name: What messages call it.
         mark: Of the events of a table.
-        is_checked: Whether each line has a checksum behind it.
+        is_checked: Whether each line has a checksum behind it; False: it need not have one.
     """
 
     def __init__(self, path: Path, name: str, mark: "TableMark", *, is_checked: bool = False) -> None:
         self._path = path
         self._name = name
         self._mark = mark
-        self._is_checked = is_checked
+        self._event_of = without_checksum if is_checked else event_alone
         self._starts = array("Q")
         self._sizes = array("L")
         self._truncations: list[int] = []
@@ -229,7 +230,7 @@ class TableLines:
 
         Raises:
             RowsLostError: the segment is gone.
-            SourceError: it is shorter than it was.
+            SourceError: it is shorter than it was, or a line of it, of whatever table, is not as it was written.
         """
         with self._lock:
             try:
@@ -241,6 +242,8 @@ class TableLines:
                         hint="only the capture may write to it",
                     )
                 if size > self._end:
+                    if not self._path.name.endswith(BASE):  # a base says how many events it has of each table
+                        checked_segment(self._path).check(damaged_error(self._name, CAPTURE_BASE_REMEDY))
                     self._look(size)
             except OSError as error:
                 raise self._missing_error() from error
@@ -270,24 +273,26 @@ class TableLines:
             with self._path.open("rb") as file:
                 for at in places:
                     file.seek(self._starts[at])
-                    line = file.read(self._sizes[at])
-                    yield self._verified(line, at) if self._is_checked else line
+                    yield self._verified(file.read(self._sizes[at]), at)
         except OSError as error:
             raise self._missing_error() from error
 
+    def location(self, at: int) -> Location:
+        """The line of event `at` in its file."""
+        with self._path.open("rb") as file:
+            return Location(self._name, file.read(self._starts[at]).count(b"\n") + 1)
+
     def _verified(self, line: bytes, at: int) -> bytes:
-        """The event of a line that has a checksum.
+        """An event without its checksum.
 
         Raises:
             SourceError: it is not as it was written.
         """
         try:
-            return without_checksum(line)
+            return self._event_of(line)
         except DamagedLineError as error:
-            with self._path.open("rb") as file:
-                before = file.read(self._starts[at]).count(b"\n")
-            where = Location(self._name, before + 1)
-            raise _damaged_error(f"the base of the journal is damaged: {error}", where) from error
+            what = "the base of the journal" if self._path.name.endswith(BASE) else "a line of the journal"
+            raise _damaged_error(f"{what} is damaged: {error}", self.location(at)) from error
 
     def _look(self, size: int) -> None:
         with self._path.open("rb") as file:

@@ -24,6 +24,7 @@ CAPTURE_BASE_REMEDY = (
     "only the capture may write to it; put the file back from a copy, or begin from the start: "
     "streamhouse capture reset"
 )
+TOPIC_REMEDY = "put the file back from a copy; only Streamhouse may write to it"
 _UNFINISHED = ".new"
 
 
@@ -68,6 +69,16 @@ def number_of(file: Path) -> int:
         (12, 13)
     """
     return int(file.name.partition(".")[0])
+
+
+def name_of(file: Path) -> str:
+    """What messages call a file of a journal.
+
+    Example:
+        >>> name_of(Path(".streamhouse/capture/shop/1/00000012.jsonl"))
+        'shop/1/00000012.jsonl'
+    """
+    return f"{file.parent.parent.name}/{file.parent.name}/{file.name}"
 
 
 def numbered_files(folder: Path) -> list[Path]:
@@ -151,6 +162,6 @@ def header_of(base: Path) -> tuple[BaseHeader, bool]:
     except (DamagedLineError, ValidationError) as error:
         raise SourceError(
             "the file is no base of a journal, or was damaged",
-            at=Location(f"{base.parent.parent.name}/{base.parent.name}/{base.name}", 1),
+            at=Location(name_of(base), 1),
             hint=CAPTURE_BASE_REMEDY,
         ) from error

@@ -23,11 +23,13 @@ class Lines:
     Args:
         path: The file.
         name: What messages call it.
+        only_ended: A last line that does not end never counts.
     """
 
-    def __init__(self, path: Path, name: str) -> None:
+    def __init__(self, path: Path, name: str, *, only_ended: bool = False) -> None:
         self._path = path
         self._name = name
+        self._only_ended = only_ended
         self._places = [0]  # byte where every `_STRIDE`-th line begins
         self._ended = 0  # lines with an end
         self._end = 0  # byte after the last of them
@@ -96,7 +98,8 @@ class Lines:
                 self._end = int(ends[-1]) if len(ends) else self._end
                 at += len(block)
             file.seek(self._end)
-            self._open_line = is_json(file.read(size - self._end).removeprefix(_MARK))
+            rest = b"" if self._only_ended else file.read(size - self._end)
+            self._open_line = is_json(rest.removeprefix(_MARK))
         self._size = size
 
     def _missing_error(self) -> RowsLostError:

@@ -2,20 +2,18 @@
 
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
-from json import JSONDecoder
 from threading import Lock
 from typing import Any, Protocol
 
-from pydantic_core import from_json, to_json
+from pydantic_core import to_json
 
-from streamhouse.errors import Location, SourceError
+from streamhouse.errors import Location
 from streamhouse.ingest.encodings import is_unavailable, may_be_unavailable
 from streamhouse.ingest.journal_base import BASE
+from streamhouse.ingest.journal_events import KEY_AT, Where, event_in, key_in
 
 _AT_ONCE = 1000
 _REMEMBERED = 10_000  # events whose values were looked up
-_KEY_AT = len('{"key":')
-_DECODER = JSONDecoder()
 
 
 class Earlier(Protocol):
@@ -28,7 +26,7 @@ class Earlier(Protocol):
         """What is there in place of earlier ones, with `name`, `rows` and `lines`; None: nothing."""
 
     def lines(self, name: str) -> Any:
-        """The events in one, with `count` and `read`."""
+        """The events in one, with `count`, `read` and `location`."""
 
 
 class LongValues:
@@ -56,7 +54,8 @@ class LongValues:
         ]
 
     def _whole(self, line: bytes, name: str, at: int) -> bytes:
-        event = event_in(line, name, at)
+        where = self._where(name, at)
+        event = event_in(line, where)
         after = event["value"].get("after") or {}
         missing = _missing(after)
         if not missing:
@@ -64,14 +63,14 @@ class LongValues:
         with self._lock:
             found = dict(self._found.get((name, at), {}))
         if not found:
-            found = self._look_back(event["value"], key_in(line, name, at), missing, name, at)
+            found = self._look_back(event["value"], key_in(line, where), missing, name, at)
             with self._lock:
                 self._found[name, at] = found
                 while len(self._found) > _REMEMBERED:
                     self._found.popitem(last=False)
         after.update(found)
         # The key stays as it is written: by its text it is found again.
-        written = line[: _KEY_AT + len(key_in(line, name, at))]
+        written = line[: KEY_AT + len(key_in(line, where))]
         rest = {name: value for name, value in event.items() if name != "key"}
         return written + b"," + to_json(rest)[1:]
 
@@ -79,12 +78,13 @@ class LongValues:
         found: dict[str, Any] = {}
         is_moved = value.get("op") == "c"  # an update of the key: its delete is the event before
         for before, number, line in self._back(name, at):
+            where = self._where(before, number)
             if is_moved:
-                is_moved, key = False, key_in(line, before, number)
+                is_moved, key = False, key_in(line, where)
                 continue
-            if key_in(line, before, number) != key:
+            if key_in(line, where) != key:
                 continue
-            event = event_in(line, before, number)["value"]
+            event = event_in(line, where)["value"]
             if event.get("op") == "d":
                 break
             with self._lock:
@@ -95,6 +95,17 @@ class LongValues:
             if found.keys() == missing or before.endswith(BASE):
                 break
             is_moved = event.get("op") == "c"
+        return found
+
+    def _where(self, name: str, at: int) -> Where:
+        """The place of an event of a segment or of the base."""
+
+        def found() -> Location:
+            base = self._journal.base()
+            lines = base.lines if base is not None and base.name == name else self._journal.lines(name)
+            place: Location = lines.location(at)
+            return place
+
         return found
 
     def _back(self, name: str, at: int) -> Iterator[tuple[str, int, bytes]]:
@@ -121,47 +132,6 @@ def _missing(after: Any) -> set[str]:
     if not isinstance(after, dict):
         return set()
     return {name for name, value in after.items() if is_unavailable(value)}
-
-
-def event_in(line: bytes, name: str, at: int) -> dict[str, Any]:
-    """Key and value of an event of a journal.
-
-    Args:
-        line: Of the event.
-        name: Of the segment or base.
-        at: Number of the event in it, from 0.
-
-    Raises:
-        SourceError: the line was damaged.
-    """
-    try:
-        found = from_json(line)
-    except ValueError as error:
-        raise _damaged_error(name, at, str(error)) from error
-    if not isinstance(found, dict) or "key" not in found or not isinstance(found.get("value"), dict):
-        raise _damaged_error(name, at, "it has no key or no value")
-    return found
-
-
-def key_in(line: bytes, name: str, at: int) -> bytes:
-    """The key of an event as it is written, which is the same each time; arguments as of `event_in`.
-
-    Raises:
-        SourceError: the line was damaged.
-    """
-    try:
-        text = line.decode()
-        return text[_KEY_AT : _DECODER.raw_decode(text, _KEY_AT)[1]].encode()
-    except ValueError as error:
-        raise _damaged_error(name, at, str(error)) from error
-
-
-def _damaged_error(name: str, at: int, why: str) -> SourceError:
-    return SourceError(
-        f"an event of the journal is damaged: {why}",
-        at=Location(name, at + 1),
-        hint="put the file back from a copy, or begin from the start: streamhouse capture reset",
-    )
 
 
 def _before(one: str, other: str) -> bool:

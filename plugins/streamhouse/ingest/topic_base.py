@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from streamhouse.errors import Location, SourceError
 from streamhouse.ingest.cdc_options import CdcOptions
 from streamhouse.ingest.checked_lines import DamagedLineError, without_checksum
-from streamhouse.ingest.journal_base import first_line
+from streamhouse.ingest.journal_base import TOPIC_REMEDY, first_line
 from streamhouse.ingest.lines import Lines
 from streamhouse.ingest.topic_events import MessagePlace, TopicEvents, event_of, place_of, refusal_of
 from streamhouse.ingest.unreadable import UnreadableError
@@ -191,5 +191,5 @@ def _damaged_error(name: str, why: str) -> SourceError:
     return SourceError(
         f"the base of the journal is damaged: {why}",
         at=Location(name),  # without a line: that of an error is the number of an event
-        hint="put the file back from a copy; only Streamhouse may write to it",
+        hint=TOPIC_REMEDY,
     )

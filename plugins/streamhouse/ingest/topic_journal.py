@@ -1,7 +1,8 @@
 """The journal of a topic: its messages in files of the project, so that a range of them can be read again.
 
     .streamhouse/topics/<topic>/<group>/group.json      which topic it is
-                                       /00000001.jsonl  its messages, one a line (`topic_events.py`): a segment
+                                       /00000001.jsonl  its messages, one a line (`topic_events.py`), with a checksum
+                                                        behind each (`checked_lines.py`): a segment
                                        /letters/…       where its first dead letter is (`topic_letters.py`)
                                 from-…/<group>/…        the same for sources that `start` with later messages
 
@@ -12,7 +13,7 @@ base (`topic_base.py`). A position names the segments also when they are gone, s
 
 import os
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +22,9 @@ from threading import Lock
 from pydantic import ValidationError
 
 from streamhouse.errors import RowsLostError, SourceError
-from streamhouse.ingest.journal_base import files_of
+from streamhouse.ingest.checked_lines import DamagedLineError, event_alone, has_none, with_checksum
+from streamhouse.ingest.checked_segment import checked_segment, damaged_error
+from streamhouse.ingest.journal_base import TOPIC_REMEDY, files_of, name_of
 from streamhouse.ingest.json_text import is_json
 from streamhouse.ingest.kafka_topic import Topic, TopicBounds
 from streamhouse.ingest.lines import Lines
@@ -75,7 +78,9 @@ class TopicLines:
     """
 
     def __init__(self, path: Path, name: str, wanted: TopicEvents) -> None:
-        self._lines = Lines(path, name)
+        self._lines = Lines(path, name, only_ended=True)
+        self._path = path
+        self._error = damaged_error(name, TOPIC_REMEDY)
         self._wanted = wanted
 
     def count(self) -> int:
@@ -83,9 +88,12 @@ class TopicLines:
 
         Raises:
             RowsLostError: the segment is gone.
-            SourceError: it is shorter than it was.
+            SourceError: it is shorter than it was, or a line is not as it was written.
         """
-        return self._lines.count()
+        found = self._lines.count()
+        with suppress(FileNotFoundError):  # it goes at this moment, and what is read of it is missed
+            checked_segment(self._path).check(self._error)
+        return found
 
     def read(self, first: int, end: int) -> list[bytes]:
         """Events of the lines `[first, end)`, counted from 0; b"": it has none.
@@ -96,20 +104,27 @@ class TopicLines:
         return [event_of(line, self._wanted) for line in self.raw(first, end)]
 
     def raw(self, first: int, end: int) -> list[bytes]:
-        """The lines `[first, end)` as they are.
+        """The lines `[first, end)` without their checksums.
 
         Raises:
             RowsLostError, SourceError: as `count`.
         """
-        return self._lines.read(first, end)
+        self.count()
+        return [self._verified(line, at) for at, line in enumerate(self._lines.read(first, end), first)]
+
+    def _verified(self, line: bytes, at: int) -> bytes:
+        try:
+            return event_alone(line)
+        except DamagedLineError as error:
+            raise self._error(str(error), at + 1) from error
 
     def place(self, number: int) -> MessagePlace | None:
         """Where the message of a line was; None: it has none."""
-        return place_of(self._lines.read(number, number + 1)[0])
+        return place_of(self.raw(number, number + 1)[0])
 
     def refusal(self, number: int) -> UnreadableError | None:
         """Why the message of a line cannot be read by its schema; None: it can, or has no schema."""
-        return refusal_of(self._lines.read(number, number + 1)[0], self._wanted)
+        return refusal_of(self.raw(number, number + 1)[0], self._wanted)
 
 
 class TopicJournal:
@@ -379,8 +394,15 @@ def newest_events(segment: Path, wanted: TopicEvents) -> list[bytes]:
             lines = file.read().split(b"\n")
     except OSError:
         return []
-    found = (event_of(line, wanted) for line in (lines if size <= _SAMPLE_BYTES else lines[1:]))
+    found = (event_of(line, wanted) for line in _whole_ones(lines if size <= _SAMPLE_BYTES else lines[1:]))
     return [event for event in found if event]
+
+
+def _whole_ones(lines: list[bytes]) -> Iterator[bytes]:
+    """Lines without their checksums; the reader gets the error of one that is damaged."""
+    for line in lines:
+        with suppress(DamagedLineError):
+            yield event_alone(line)
 
 
 def _segments(folder: Path) -> list[Path]:
@@ -399,39 +421,58 @@ def _next_segment(folder: Path, ends: Mapping[str, int]) -> Path:
 
 
 def _repaired(folder: Path) -> tuple[Path, dict[str, int]]:
-    """The last segment, and up to where the topic is in it; without the rest of a write that did not end."""
+    """The last segment, and up to where the topic is in it; without the rest of a write that did not end.
+
+    Raises:
+        SourceError: a line is not as it was written.
+    """
     there = _segments(folder)
     if not there:
         return _next_segment(folder, {}), {}
-    with there[-1].open("rb+") as file:
+    last = there[-1]
+    lines = _checked(last)
+    with last.open("rb+") as file:
         data = file.read()
         whole = data.rfind(b"\n") + 1
-        if whole != len(data):
-            # A reader counts a line that is whole and only lacks its end.
-            if is_json(data[whole:]):
-                file.write(b"\n")
-            else:
-                file.truncate(whole)
-                data = data[:whole]
+        rest = data[whole:]
+        if rest:
+            # A reader of an earlier version counts a line that is whole and only lacks its end.
+            completed = with_checksum(rest) + b"\n" if has_none(rest) and is_json(rest) else b""
+            file.truncate(whole)
+            file.seek(whole)
+            file.write(completed)
+            file.flush()
             os.fsync(file.fileno())
-    if data:
-        return there[-1], ends_in(data.split(b"\n"))
+            lines += [rest] if completed else []
+    if lines:
+        return last, ends_in(lines)
     ends = _ends(folder, there[:-1])
-    _append(there[-1], [mark_of(ends)])
-    return there[-1], ends
+    _append(last, [mark_of(ends)])
+    return last, ends
+
+
+def _checked(segment: Path) -> list[bytes]:
+    """The whole lines of a segment without their checksums.
+
+    Raises:
+        SourceError: a line is not as it was written.
+    """
+    *lines, _ = segment.read_bytes().split(b"\n")
+    checked_segment(segment).check(damaged_error(name_of(segment), TOPIC_REMEDY))
+    return [event_alone(line) for line in lines]
 
 
 def _ends(folder: Path, segments: list[Path]) -> dict[str, int]:
     """As of the last segment, whose first line says where it begins; without one as of the base."""
     if segments:
-        return ends_in(segments[-1].read_bytes().split(b"\n"))
+        return ends_in(_checked(segments[-1]))
     base = files_of(folder).base
     return header_of(base)[0].ends if base is not None else {}
 
 
 def _append(segment: Path, lines: list[bytes]) -> None:
     with segment.open("ab") as file:
-        file.write(b"".join(line + b"\n" for line in lines))
+        file.write(b"".join(with_checksum(line) + b"\n" for line in lines))
         file.flush()
         os.fsync(file.fileno())
 

@@ -125,8 +125,8 @@ class Shortened(RuleBasedStateMachine):
 
     def add(self, text):
         for folder in (self.group, self.whole):
-            with (folder / f"{self.number:08}.jsonl").open("a") as file:
-                file.write(f"{text}\n")
+            with (folder / f"{self.number:08}.jsonl").open("ab") as file:
+                file.write(with_checksum(text.encode()) + b"\n")
 
     @rule(id_=st.integers(0, 5), is_long=st.booleans(), table=st.sampled_from(["orders", "orders", "others"]))
     def write(self, id_, is_long, table):
@@ -347,18 +347,20 @@ def test_no_flipped_bit_of_a_base_changes_a_row(journal):
 
 
 @pytest.mark.parametrize("damaged", [b'{"kex":', b'{"key":x', b'["key",', b'{"key":\xff'])
-def test_a_damaged_event_of_a_segment_is_an_error_with_its_place(journal, damaged):
-    file = journal(line("c", 1, {"note": "a"}), line("c", 2, {"note": "b"}))
+def test_a_damaged_event_of_an_earlier_version_is_an_error_with_its_place(tmp_path, damaged):
+    journal = Journal(tmp_path, has_checksums=False)
+    others = line("c", 7, {"note": "x"}, "others")
+    file = journal(line("c", 1, {"note": "a"}), others, others, line("c", 2, {"note": "b"}))
     journal(line("u", 2, {"note": NOT_SENT}))
     journal()
-    first, second = file.read_bytes().splitlines()
-    file.write_bytes(first + b"\n" + damaged + second[len(damaged) :] + b"\n")
-    with pytest.raises(SourceError, match=r"00000001\.jsonl:2:1: SH212 an event of the journal is damaged"):
+    *first, last = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(b"".join(first) + damaged + last[len(damaged) :])
+    with pytest.raises(SourceError, match=r"00000001\.jsonl:4:1: SH212 an event of the journal is damaged"):
         shorten(journal.root, journal.group, [])
     source = opened(journal.root)
     there = source.available()
     start = {name: count for name, count in there.items() if name.endswith("1.jsonl")}
-    with pytest.raises(SourceError, match=r"00000001\.jsonl:2:1: SH212 "):
+    with pytest.raises(SourceError, match=r"shop/\d+/00000001\.jsonl:4:1: SH212 "):
         source.changes(start, there, before=False)
 
 
@@ -428,7 +430,7 @@ def test_a_transaction_that_is_not_confirmed_settles_nothing_before_it(journal):
     assert Commits().settled(there, 20) == 0
     assert Commits().settled(there, 21) == 1
     assert Commits().settled(there, 10**9) == 1
-    with there[-1].open("a") as file:
-        file.write("".join(f"{one}\n" for one in commits((4, 30))))
+    with there[-1].open("ab") as file:
+        file.write(b"".join(with_checksum(one.encode()) + b"\n" for one in commits((4, 30))))
     assert Commits().settled(there, 30) == 1
     assert Commits().settled(there, 31) == 3

@@ -7,6 +7,7 @@ import pytest
 from streamhouse.capture.journal import new_group, next_segment, set_begun
 from streamhouse.errors import RowsLostError, SourceError
 from streamhouse.ingest.base import ForgetfulSource, KeyedSource
+from streamhouse.ingest.checked_lines import with_checksum
 from streamhouse.ingest.journal import journal_folder
 from streamhouse.ingest.kinds import open_source
 from streamhouse.ingest.shapes import source_shape
@@ -54,11 +55,11 @@ def test_positions_count_the_events_of_the_table_alone(journal, tmp_path):
     end = source.available()
     assert list(end.values()) == [2, 1]
     assert rows(source) == [(2, "é")]
-    with file.open("a") as more:
-        more.write(line("u", 2, {"note": "b"}))
+    with file.open("ab") as more:
+        more.write(with_checksum(line("u", 2, {"note": "b"}).encode()))
     assert source.available() == end  # the line is not whole
-    with file.open("a") as more:
-        more.write("\n")
+    with file.open("ab") as more:
+        more.write(b"\n")
     changes = source.changes(end, source.available())
     assert [row["note"] for row in changes.upserts.to_pylist()] == ["b"]
     assert [row["note"] for row in changes.before.to_pylist()] == ["é"]

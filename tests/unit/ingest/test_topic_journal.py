@@ -11,6 +11,8 @@ import pytest
 from streamhouse.errors import RowsLostError, SourceError
 from streamhouse.ingest import topic_journal
 from streamhouse.ingest.cdc_topic import CdcTopic
+from streamhouse.ingest.checked_lines import without_checksum
+from streamhouse.ingest.checked_segment import forget_all
 from streamhouse.ingest.kafka_topic import TopicBounds
 from streamhouse.ingest.kinds import open_source
 from streamhouse.ingest.shapes import source_shape
@@ -490,3 +492,41 @@ class TestStart:
     def test_latest_is_refused(self, opened):
         with pytest.raises(SourceError, match="another place each time"):
             opened(start="latest")
+
+
+def test_no_flipped_bit_of_a_segment_changes_a_row_or_a_position(opened, topic, tmp_path):
+    for op, id_, name in (("c", 1, "a"), ("c", 2, "b"), ("u", 1, "c"), ("d", 2, None)):
+        topic.send(op, {"id": id_, "name": name})
+    end = opened().available()
+    [segment] = (tmp_path / ".streamhouse" / "topics").rglob("*.jsonl")
+    whole = segment.read_bytes()
+    places = [(at, at % 8) for at in range(0, len(whole), 3)]
+    places += [(at, bit) for at, byte in enumerate(whole) if byte == ord("\n") for bit in range(8)]
+    for at, bit in places:
+        segment.write_bytes(whole[:at] + bytes([whole[at] ^ 1 << bit]) + whole[at + 1 :])
+        forget_all()
+        number = whole[:at].count(b"\n") + 1
+        with pytest.raises(SourceError, match=rf"/00000001\.jsonl:{number}:1: SH212 a line of the journal is damaged"):
+            opened().available()
+        with pytest.raises(SourceError, match=rf"/00000001\.jsonl:{number}:1: SH212 a line of the journal is damaged"):
+            opened().state(end)
+    segment.write_bytes(whole)
+    assert rows(opened(), end) == named(n1="c")
+
+
+def test_a_segment_of_an_earlier_version_is_read_and_goes_on_with_checksums(opened, topic, tmp_path):
+    topic.send("c", {"id": 1, "name": "a"})
+    topic.send("c", {"id": 2, "name": "b"})
+    end = opened().available()
+    [segment] = (tmp_path / ".streamhouse" / "topics").rglob("*.jsonl")
+    whole = segment.read_bytes()
+    earlier = b"\n".join(map(without_checksum, whole.splitlines()))
+    for ending in (b"\n", b""):  # a process of that version may have died before the end of the last line
+        segment.write_bytes(earlier + ending)
+        forget_all()
+        assert opened().available() == end
+        assert rows(opened(), end) == named(n1="a", n2="b")
+    assert segment.read_bytes().splitlines()[-1] == whole.splitlines()[-1]
+    topic.send("u", {"id": 2, "name": "c"})
+    assert rows(opened()) == named(n1="a", n2="c")
+    assert without_checksum(segment.read_bytes().splitlines()[-1])
