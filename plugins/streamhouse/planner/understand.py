@@ -107,6 +107,7 @@ from streamhouse.planner.language.vague_lengths import vague_length
 from streamhouse.planner.language.values_as_things import with_things_of_values
 from streamhouse.planner.language.values_before_columns import with_values_of_columns
 from streamhouse.planner.language.values_not_known import with_values_not_known
+from streamhouse.planner.language.values_who_did import with_doers_of_values
 from streamhouse.planner.language.verbs_in_names import with_verbs_in_names
 from streamhouse.planner.language.verbs_of_rows import with_verbs_of_rows
 from streamhouse.planner.language.versus_rest import with_both_sides
@@ -238,6 +239,7 @@ _OTHERWISE = (
     with_deeds_in_words,
     with_bounds_before_flags,
     with_sums_in_periods,
+    with_doers_of_values,
     with_names_before_numbers,
     with_values_of_whose,
     with_values_of_columns,

@@ -55,6 +55,9 @@ READ = [
     # how long things take
     ("how long do repairs take per plumber", "ods.repairs; by plumber; get avg(minutes)"),
     ("how long until a repair is mended, on average, in hours", "ods.repairs; get avg(hours(reported_at→mended_at))"),
+    # by a value that they have, counted by what they did
+    ("how many clubs arrived in 2025", "ods.stays; join guest=ods.guests; where guest.guest_kind = CLB and arrived_at 2025-01-01..2026-01-01; get count distinct(guest_no)"),
+    ("how many clubs signed up in 2025", "ods.guests; where guest_kind = CLB and signed_up_on 2025-01-01..2026-01-01; get count(signed_up_on)"),
     ("days until a repair is mended, on average per plumber", "ods.repairs; by plumber; get avg(days(reported_at→mended_at))"),
 ]  # fmt: skip
 
@@ -70,6 +73,10 @@ NOT_READ = [
     "area of tents in 2025",
     "how much did we spend on pitches in 2025",
     "how long does it take per plumber",
+    "how many families stay with us",  # the families, or their stays
+    "number of pitches with boat",  # BOAT is the code of a lost boat, and some pitches have a place for one
+    "total of all complaints about noise",  # how many, or what was refunded
+    "who inspected the most pitches",  # only a day is called so
 ]
 
 
