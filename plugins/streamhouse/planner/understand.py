@@ -16,6 +16,7 @@ from streamhouse.planner.language.adjectives import with_nouns_of_adjectives
 from streamhouse.planner.language.always_done import with_plain_groups
 from streamhouse.planner.language.articles_in_names import without_articles
 from streamhouse.planner.language.average_behind import with_average_first
+from streamhouse.planner.language.bounded_numbers import with_bounded_numbers
 from streamhouse.planner.language.bounds_behind_groups import with_bounds_first, with_one_period_last
 from streamhouse.planner.language.compounds_of_empty import with_compounds_of_empty
 from streamhouse.planner.language.counted_first import with_counts_first
@@ -26,6 +27,7 @@ from streamhouse.planner.language.days_of_rows import with_days_of_rows
 from streamhouse.planner.language.days_without_year import day_without_year
 from streamhouse.planner.language.deadlines import with_deadlines
 from streamhouse.planner.language.deeds_had import with_deeds
+from streamhouse.planner.language.deeds_in_words import with_deeds_in_words
 from streamhouse.planner.language.deeds_of_agents import with_agents
 from streamhouse.planner.language.denied_values import with_denied_values
 from streamhouse.planner.language.designators import with_plain_values
@@ -39,6 +41,7 @@ from streamhouse.planner.language.ends_of_validity import with_ends
 from streamhouse.planner.language.excused import restricts_rows, said_of_all
 from streamhouse.planner.language.failed_rows import with_failed_rows
 from streamhouse.planner.language.flags_apart import with_whole_flags
+from streamhouse.planner.language.flags_before_bounds import with_bounds_before_flags
 from streamhouse.planner.language.grammar import read_wish
 from streamhouse.planner.language.how_much import with_sums
 from streamhouse.planner.language.how_often import with_how_often
@@ -90,8 +93,10 @@ from streamhouse.planner.language.shared_heads import with_shared_heads
 from streamhouse.planner.language.shares_in_sums import with_shares_of_sums
 from streamhouse.planner.language.shown_columns import with_columns_apart
 from streamhouse.planner.language.spelling import respelled_words
+from streamhouse.planner.language.spent_on import with_sums_spent
 from streamhouse.planner.language.split_names import with_names_joined
 from streamhouse.planner.language.states_joined import with_both_states
+from streamhouse.planner.language.sums_in_periods import with_sums_in_periods
 from streamhouse.planner.language.sums_of_things import with_sums_of_things
 from streamhouse.planner.language.thing_values import with_values_of_things
 from streamhouse.planner.language.tokens import Token, singular, stem, tokenize
@@ -101,6 +106,8 @@ from streamhouse.planner.language.until_done import with_time_until
 from streamhouse.planner.language.vague_lengths import vague_length
 from streamhouse.planner.language.values_as_things import with_things_of_values
 from streamhouse.planner.language.values_before_columns import with_values_of_columns
+from streamhouse.planner.language.values_not_known import with_values_not_known
+from streamhouse.planner.language.values_who_did import with_doers_of_values
 from streamhouse.planner.language.verbs_in_names import with_verbs_in_names
 from streamhouse.planner.language.verbs_of_rows import with_verbs_of_rows
 from streamhouse.planner.language.versus_rest import with_both_sides
@@ -222,10 +229,17 @@ _OTHERWISE_AND_NOTED = (
     with_agents,
     with_prices_of_things,
     with_rates_as_rows,
+    with_bounded_numbers,
 )
 """Rules that say a part of a wish otherwise, and note in the draft what they assume; each takes what the last gave."""
 
 _OTHERWISE = (
+    with_sums_spent,
+    with_values_not_known,
+    with_deeds_in_words,
+    with_bounds_before_flags,
+    with_sums_in_periods,
+    with_doers_of_values,
     with_names_before_numbers,
     with_values_of_whose,
     with_values_of_columns,

@@ -14,6 +14,7 @@ from streamhouse.planner.language.turns_of_requests import TURNS_OF_REQUESTS
 from streamhouse.planner.language.turns_of_shares import TURNS_OF_SHARES
 from streamhouse.planner.language.turns_of_shorthand import TURNS_OF_SHORTHAND
 from streamhouse.planner.language.turns_of_speech import TURNS_OF_SPEECH
+from streamhouse.planner.language.turns_of_talk import TURNS_OF_TALK
 from streamhouse.planner.language.turns_of_typing import TURNS_OF_TYPING
 
 _QUOTED = re.compile(r"(\"[^\"]*\"|“[^”]*”|(?<!\w)'[^']*'(?!\w))")
@@ -174,6 +175,7 @@ _DAY_FIRST = re.compile(r"\b(?:1[3-9]|2\d|3[01])/\d{1,2}/\d{4}\b")
 _ALL_TURNS = tuple(
     Turn(pattern, said)
     for pattern, said in (
+        *TURNS_OF_TALK,
         *TURNS_OF_TYPING,
         *TURNS_OF_ORDER,
         *TURNS_OF_SHORTHAND,

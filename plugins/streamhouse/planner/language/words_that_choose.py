@@ -15,6 +15,7 @@ from streamhouse.planner.language.chosen_groups import (
     plural_group,
     plural_time,
 )
+from streamhouse.planner.language.codes_as_words import code_or_column
 from streamhouse.planner.language.counts_of_parts import COUNTS_OF_PARTS
 from streamhouse.planner.language.deeds_of_two_times import deeds_of_two_times
 from streamhouse.planner.language.deeds_shown import deeds_shown
@@ -51,6 +52,7 @@ from streamhouse.planner.language.shares_of_each import share_of_each
 from streamhouse.planner.language.shares_of_what import rows_in_sum, share_of_part
 from streamhouse.planner.language.soft_choices import SOFT_CHOICES
 from streamhouse.planner.language.states_of_empty import state_of_empty
+from streamhouse.planner.language.total_of_rows import total_of_rows
 from streamhouse.planner.language.unsaid_folds import (
     joined_counts,
     long_or_far,
@@ -60,11 +62,13 @@ from streamhouse.planner.language.unsaid_folds import (
     things_without_rows,
 )
 from streamhouse.planner.language.values_of_two import value_of_two
+from streamhouse.planner.language.values_who_did import rows_of_values
 from streamhouse.planner.language.values_without import values_without
 from streamhouse.planner.language.verbs_shown import verbs_shown
 from streamhouse.planner.language.weak_rows import weakly_named_rows
 from streamhouse.planner.language.weaker_columns import number_of_rows_before, part_of_column, rows_or_their_number
 from streamhouse.planner.language.what_as_number import what_as_number
+from streamhouse.planner.language.who_by_time import people_by_time
 
 WORDS_THAT_CHOOSE = (
     shown_or_so, state_of_verb, sum_without_rows,
@@ -83,6 +87,6 @@ WORDS_THAT_CHOOSE = (
     values_without, amounts_of_others,
     bounds_of_counted, begins_of_times, verbs_shown, denied_deeds, rates_of_rows,
     rate_as_figure, part_of_column, number_of_rows_before, rows_or_their_number, value_of_two,
-    what_as_number, state_of_empty, share_of_each,
+    what_as_number, state_of_empty, share_of_each, people_by_time, rows_of_values, total_of_rows, code_or_column,
 )  # fmt: skip
 """The checks, in the order in which they ask."""
