@@ -12,6 +12,7 @@ from sqlglot import exp
 from streamhouse.errors import did_you_mean
 from streamhouse.sql import functions
 from streamhouse.sql.classes import Kinds
+from streamhouse.sql.ctes import MOST_READS, written_out
 from streamhouse.sql.expressions import TYPED
 from streamhouse.sql.pattern_texts import pattern_texts
 from streamhouse.sql.refused import NOT_OF_VALUES, OPERATORS, REFUSED
@@ -83,8 +84,12 @@ def refused_relations(nodes: Iterable[exp.Expr]) -> Iterator[Refused]:
         >>> [found.message for found in refused_relations(parse_one("SELECT * FROM STREAM(a)", dialect="spark").walk())]
         ['STREAM(…) is no table']
     """
+    has_ctes = False
     for node in nodes:
         kind = type(node)
+        if kind is exp.With and not has_ctes:
+            has_ctes = True
+            yield from _endless_reads(node)
         is_derived = _DERIVED_KINDS[kind] and not _FUNCTION[kind]
         if is_derived and kind not in (*_RELATIONS, exp.CTE):
             yield Refused(node, f"{node.key.upper()} is no table", _SAYS, reads=True)
@@ -109,6 +114,16 @@ def refused_relations(nodes: Iterable[exp.Expr]) -> Iterator[Refused]:
             node, exp.Query
         ):
             yield Refused(node, "a query may not run a program or write", _SAYS)
+
+
+def _endless_reads(first: exp.Expr) -> Iterator[Refused]:
+    """CTEs that each read the one before twice: Spark writes them out, and so do we, so each doubles the time."""
+    if written_out(first.root()) > MOST_READS:
+        yield Refused(
+            first,
+            f"the query reads more than {MOST_READS:,} tables, each CTE written out where it is read",
+            "read each CTE fewer times; in a flow, let a step write what several parts read",
+        )
 
 
 def _table(node: exp.Table) -> Iterator[Refused]:

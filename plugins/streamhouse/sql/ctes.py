@@ -1,4 +1,6 @@
-"""Names of WITH queries: printed, all stand side by side at the top, so no two may be called alike."""
+"""CTEs: how often they are read, and names that no two share, since printed all stand side by side at the top."""
+
+from collections.abc import Mapping
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
@@ -6,6 +8,35 @@ from sqlglot.optimizer.scope import Scope
 NO_RECURSION = "a recursive CTE cannot be kept up to date"
 LEVELS = "write a CTE for each level, which joins the one before, and UNION ALL of them; leave out RECURSIVE"
 """A way to write a recursive query of a known depth."""
+MOST_READS = 500
+"""How many tables a query may read, each CTE written out where it is read, as Spark does it."""
+
+
+def written_out(query: exp.Expr) -> int:
+    """How many tables a query reads once each CTE is written out where it is read.
+
+    Example:
+        >>> from sqlglot import parse_one
+        >>> written_out(parse_one("WITH a AS (SELECT * FROM t, t), b AS (SELECT * FROM a, a) SELECT * FROM b, b"))
+        8
+    """
+    return _reads(query, {})
+
+
+def _reads(query: exp.Expr, around: Mapping[str, int]) -> int:
+    with_, known, reads = query.args.get("with_"), dict(around), 0
+    for cte in with_.expressions if with_ is not None else ():
+        known[cte.alias.lower()] = _reads(cte.this, known)
+    for node in query.walk(prune=lambda node: node is with_ or _has_ctes(node, query)):
+        if _has_ctes(node, query):
+            reads += _reads(node, known)
+        elif isinstance(node, exp.Table):
+            reads += 1 if node.db else known.get(node.name.lower(), 1)
+    return reads
+
+
+def _has_ctes(node: exp.Expr, around: exp.Expr) -> bool:
+    return node is not around and node.args.get("with_") is not None
 
 
 def name_apart(root: Scope) -> bool:

@@ -66,8 +66,12 @@ def changes(scope: Scope, inputs: Inputs) -> bool:
         NotProvenError: its joins cannot be followed.
     """
     pending: list[Scope] = [scope]
+    seen: set[int] = set()
     while pending:
         at = pending.pop()
+        if id(at) in seen:  # a CTE that others read twice: without this, each doubles the time
+            continue
+        seen.add(id(at))
         for source in _sources(at).values():
             if isinstance(source, Scope):
                 pending.append(source)

@@ -50,3 +50,15 @@ def test_tables_and_what_is_computed_from_them_is_not(sql):
 
 def test_no_function_is_on_both_lists():
     assert not NOT_OF_VALUES & (QUERY_FUNCTIONS | TABLE_FUNCTIONS)
+
+
+def test_ctes_that_double_each_other_are_refused():
+    doubled = ", ".join(f"c{i} AS (SELECT id FROM c{i - 1} UNION ALL SELECT id FROM c{i - 1})" for i in range(1, 40))
+    with pytest.raises(QueryRefusedError, match="reads more than 500 tables"):
+        parse_query(f"WITH c0 AS (SELECT id FROM dwd.doors), {doubled} SELECT id FROM c39", CATALOG)
+
+
+def test_a_long_chain_of_ctes_and_many_reads_of_one_are_taken():
+    chain = ", ".join(f"c{i} AS (SELECT id FROM c{i - 1})" for i in range(1, 40))
+    reads = " UNION ALL ".join(["SELECT id FROM c39"] * 20)
+    assert parse_query(f"WITH c0 AS (SELECT id FROM dwd.doors), {chain} {reads}", CATALOG).uses
