@@ -103,3 +103,21 @@ def test_stamps_change(store, flow_plan, clock):
     store.save_plan(plan, definition=Definition(flow="retail", files={"a": "2"}))
     assert store.upstream.stamp() != stamps[0]
     assert store.definitions.stamp() != stamps[1]
+
+
+def test_the_generation_of_a_flow_rises_with_each_plan_and_each_version(store, lease, flow_plan):
+    """Also where the plan stays as it is, and where the state store is older than its tables."""
+    seen = [store.tables.generation("retail")]
+    plan = flow_plan("SELECT 0 AS id")
+    store.save_plan(plan)
+    seen.append(store.tables.generation("retail"))
+    applied(store, lease, plan)
+    seen.append(store.tables.generation("retail"))
+    store.restore(lease, plan, {}, {}, above=70)
+    seen.append(store.tables.generation("retail"))
+    store.restore(lease, None, {}, {}, above=7)
+    seen.append(store.tables.generation("retail"))
+    assert seen[0] == 0
+    assert seen == sorted(set(seen))
+    assert seen[3] > 70
+    assert store.tables.generation("other") == 0
