@@ -19,7 +19,7 @@ from streamhouse.state import definitions, epochs, meanings, plans, versions
 from streamhouse.state.change_rows import IS_OPEN, QUERY, change_of, persons_of, persons_text, read_changes
 from streamhouse.state.change_sums import is_whole, with_environment, with_sum
 from streamhouse.state.damage import DamagedStateError, parsing
-from streamhouse.state.instants import from_ms
+from streamhouse.state.instants import from_ms, to_ms
 from streamhouse.state.outdated_reads import known_moves, outdated_reads
 from streamhouse.state.records import OVER, AppliedChange, Change, EpochRecord, Move, Phase, UnreadableChange
 from streamhouse.state.schema import change as changes
@@ -231,6 +231,12 @@ def newest_applied(connection: Connection, flow: str) -> AppliedChange | None:
     return None if row is None else AppliedChange(row.id, row.asked_by, from_ms(row.updated_ms))
 
 
+def _later_than_applied(connection: Connection, flow: str, now_ms: int) -> int:
+    """The time, or one behind the last change that was applied: a clock may go back."""
+    before = newest_applied(connection, flow)
+    return now_ms if before is None else max(now_ms, to_ms(before.at) + 1)
+
+
 def in_environments(connection: Connection, unreadable: list[UnreadableChange] | None = None) -> list[Change]:
     """What is built in environments, the newest first; arguments and errors as of `recent`."""
     query = QUERY.where(changes.c.environment.is_not(None), IS_OPEN)
@@ -379,7 +385,7 @@ def complete(
         ends: See `StateStore.complete_change`.
         ahead: See there.
     """
-    now_ms = versions.later_ms(connection, change.versions, now_ms)
+    now_ms = versions.later_ms(connection, change.versions, _later_than_applied(connection, change.flow, now_ms))
     if not move(connection, change.id, Phase.APPLIED, None, now_ms):
         return False
     before, served = versions.versions(connection), versions.retired(connection)

@@ -65,6 +65,16 @@ def test_the_change_that_was_applied_last_is_the_newest(store, lease, flow_plan,
     assert store.overview.newest_applied_change("retail").id == last.id
 
 
+def test_a_change_that_keeps_the_plan_is_the_newest_too(store, lease, flow_plan, clock):
+    plan = flow_plan("SELECT 0 AS id")
+    store.save_plan(plan)
+    applied(store, lease, plan, frozenset())
+    clock[0] = EARLY
+    last = applied(store, lease, plan, frozenset())
+    found = store.overview.newest_applied_change("retail")
+    assert (found.id, found.at) == (last.id, store.change(last.id).updated_at)
+
+
 def test_versions_serve_one_after_the_other(store, lease, flow_plan, clock):
     store.save_plan(flow_plan("SELECT 0 AS id"))
     applied(store, lease, flow_plan("SELECT 1 AS id"))
