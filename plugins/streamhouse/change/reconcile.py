@@ -96,7 +96,7 @@ class Reconciler:
     def _stays_behind(self, change: Change) -> bool:
         """Whether a change that failed asked for nothing of the flow but to go on in other versions of what it reads.
 
-        Nobody who edits the flow asked for it. The versions that the flow has get no more rows, and lose none.
+        No person who edits the flow asked for it. The versions that the flow has get no more rows, and lose none.
         """
         state = self.open.state
         applied = state.plan(self.flow)
