@@ -13,6 +13,7 @@ from streamhouse.project.compare import Applied, compare
 from streamhouse.runtime.open import plan_of
 from streamhouse.state.records import Phase
 from tests.gate.levels import deep
+from tests.integration.test_changes import LINES, READER
 from tests.live import FLOW, add, assert_equals_batch, expected, opened_project, orders, served, write_action
 from tests.oracle import assert_same_rows
 
@@ -158,3 +159,40 @@ def test_what_cannot_be(open_):
     assert (done.id, done.phase, open_.state.environments()) == (third.id, Phase.APPLIED, [])
     assert open_.state.versions() == third.versions
     assert_equals_batch(open_)
+
+
+def test_an_environment_is_filled_again_when_its_flow_reads_the_next_version(open_):
+    """Which it would read from its beginning: it has no position in it."""
+    project, root = open_.project, open_.project.root
+    flow = root / "flows" / f"{FLOW}.yaml"
+    flow.write_text(flow.read_text() + "tables: {ods.lv_orders: {history: rewrite}}\n")
+    (root / "actions" / "lines.sql").write_text(LINES)
+    (root / "flows" / "reader.yaml").write_text(READER)
+
+    def drained():
+        for name in (FLOW, "reader"):  # of the reader what is applied: its edit is only in the environment
+            known = open_.state.plan(name) if name == "reader" else None
+            plan = known[1] if known else plan_of(project, name)
+            carry(open_, plan, Meter(plan, lambda _: None, once=True), once=True)
+
+    def ids(rows):
+        return sorted(rows["order_id"].to_pylist())
+
+    add(root, 0)
+    drained()
+    (root / "actions" / "lines.sql").write_text(LINES.replace("cents FROM", "cents * 2 AS cents FROM"))
+    edited = compare(plan_of(project, "reader"), Applied.of(open_.state), {})
+    environment.build(project, edited, "dev", "test")
+    assert ids(in_environment(open_, "dev", "dwd.lr_lines")) == [one[0] for one in orders(0)]
+    write_action(root, "keep", "SELECT * FROM rows WHERE cents > 10")
+    add(root, 1)
+    drained()
+    assert open_.state.versions("reader")["ods.lv_orders"] == 2
+    for part in (2, 3):
+        add(root, part)
+        drained()
+        environment.run(project, "reader", "dev", once=True)
+        wanted = ids(served(open_, "dwd.lr_lines", flow="reader"))
+        assert ids(in_environment(open_, "dev", "dwd.lr_lines")) == wanted
+    applying.promote(project, "reader", "dev")
+    assert ids(served(open_, "dwd.lr_lines", flow="reader")) == wanted

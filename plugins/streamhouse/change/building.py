@@ -6,7 +6,7 @@ short while it is filled, it is filled again from the start; later, it goes on w
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from shutil import rmtree
@@ -58,16 +58,42 @@ class Building:
     def fill(self) -> None:
         """Fill the tables with their history up to where the flow is, unless they are filled.
 
+        They are filled again where the flow reads other versions by now than those they were made of: no position says
+        what of these they have.
+
         Raises:
             StateConflictError: the flow has not run yet.
             StoreError: the history cannot be read, or the tables not be written.
             LeaseHeldError: somebody else fills them.
         """
-        if self.last:
+        if self.last and not self._replaced():
             return
         with leased(self.open.state, self.plan.flow, this_owner(), alive=is_alive) as guard:
+            if self.last and (replaced_tables := self._replaced()):
+                self._forget(replaced_tables)
             if not self.last:  # somebody else may have filled them just now
                 self._fill_under(guard)
+
+    def _replaced(self) -> list[str]:
+        """Versions that the tables were made of, and of which the flow reads others by now, as stores call them.
+
+        A change of production is asked for again then. One in an environment waits for its person.
+        """
+        sources = {source.name for source in self.plan.sources}
+        read = {table_name(table.name): table.name for table in self.plan.external}
+        made_of = {name for record in self.last.values() for name in record.end} - sources - self.plan.tables.keys()
+        return sorted(name for name in made_of if read.get(table_name(name), name) != name)
+
+    def _forget(self, replaced_tables: Collection[str]) -> None:
+        """Let the tables be filled as if they never were."""
+        self.say(f"filling again: {', '.join(replaced_tables)} no longer serves")
+        for (
+            name,
+            version,
+        ) in self.change.versions.items():  # also of those that served once: they are dropped and filled
+            self.open.state.tables.dropped(name, version)
+        self.open.state.forget_candidate(self.change)
+        self.forget_files()
 
     def _fill_under(self, guard: LeaseGuard) -> None:
         plan, state = self.plan, self.open.state

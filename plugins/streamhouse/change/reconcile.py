@@ -32,6 +32,7 @@ from streamhouse.engine.execution import FlowExecution
 from streamhouse.errors import StreamhouseError
 from streamhouse.runtime.open import Open
 from streamhouse.runtime.serving import show_written
+from streamhouse.state.records import Change, Phase
 
 _LOOK_S = 0.5  # between two looks whether something is asked
 _IDLE_LOOK_S = 2.0  # the same, when no epoch ended for a while: hundreds of flows may idle in one process
@@ -61,6 +62,8 @@ class Reconciler:
     def between(self, execution: FlowExecution) -> None:
         """Carry out what is asked, while no stream runs.
 
+        Where a change fails that only moves the flow to other versions of what it reads, it goes on with those it has.
+
         Raises:
             StreamhouseError: it cannot be; the change has failed, and what was applied stays. Where a store is away, it
                 has not: the next run goes on with it.
@@ -72,13 +75,35 @@ class Reconciler:
         if not self._looked and (execution.plan.aside or (change is not None and change.plan.aside)):
             execution.waiting = self.open.state.upstream.waiting(self.flow)  # what stood is behind the rest of the flow
         while change is not None and not change.waits:
-            self._at_rest.carry_out(execution, change)
+            self._carry_out_at_rest(execution, change)
             before, change = change, self.open.state.open_change(self.flow)
             if change is not None and change.id <= before.id:
                 break  # else it is several versions behind, and is asked to go on in the next one
         if self.follower is not None and not self._looked:  # what changed while nothing ran
             self._looked = True
             self.follower.look(execution, lambda change: self._at_rest.carry_out(execution, change), at_rest=True)
+
+    def _carry_out_at_rest(self, execution: FlowExecution, change: Change) -> None:
+        waiting = execution.waiting
+        try:
+            self._at_rest.carry_out(execution, change)
+        except StreamhouseError as error:
+            if not self._stays_behind(change):
+                raise
+            execution.waiting = waiting
+            self.say(f"change {change.id} failed; {self.flow} goes on in the versions that it reads: {error.message}")
+
+    def _stays_behind(self, change: Change) -> bool:
+        """Whether a change that failed asked for nothing of the flow but to go on in other versions of what it reads.
+
+        No person who edits the flow asked for it. The versions that the flow has get no more rows, and lose none.
+        """
+        state = self.open.state
+        applied = state.plan(self.flow)
+        if applied is None or not change.moves or state.change(change.id).phase is not Phase.FAILED:
+            return False
+        # What was given up of a version is nothing of the next one.
+        return change.plan.model_copy(update={"given_up": applied[1].given_up}).fingerprint == applied[1].fingerprint
 
     def beside(self, execution: FlowExecution) -> None:
         """Carry out what is asked while the streams run; a change that cannot be is recorded as failed."""

@@ -9,15 +9,23 @@ from streamhouse.model.version import table_name
 from streamhouse.runtime.open import Open
 from streamhouse.state.records import UnreadableChange
 
+_EVENTS = 1_000  # of a flow, among which it is looked for whether a change was named
+
 
 def drop_abandoned(open_: Open, flow: str, say: Callable[[str], None] = lambda _: None) -> None:
-    """Drop what changes of a flow built that were given up; what one built that cannot be read stays, and is named."""
+    """Drop what changes of a flow built that were given up.
+
+    What a change built that cannot be read stays, and is named once; `streamhouse changes` shows it at any time.
+    """
     unreadable: list[UnreadableChange] = []
     for change in open_.state.left_behind(flow, unreadable):
         Building(open_, change).discard()
         open_.state.cleared(change)
+    known = {event.text for event in open_.state.events(flow, limit=_EVENTS)} if unreadable else set()
     for one in unreadable:
-        say(one.text)
+        if one.text not in known:
+            say(one.text)
+            open_.state.append_event(flow, "change", one.text)
 
 
 def drop_retired(open_: Open, plan: FlowPlan) -> None:

@@ -74,7 +74,13 @@ class SegmentParts:
 
 
 def note_of(
-    parts: SegmentParts, epoch: int, after: int | None, start: Vector, end: Vector, ends: Mapping[str, Position]
+    parts: SegmentParts,
+    epoch: int,
+    after: int | None,
+    start: Vector,
+    end: Vector,
+    ends: Mapping[str, Position],
+    generation: int,
 ) -> Note:
     """What an epoch of a segment leaves in its tables before it writes them; see `Note`."""
     return Note(
@@ -86,6 +92,7 @@ def note_of(
         {name: dict(at) for name, at in end.positions.items()},
         end.tick,
         {name: dict(at) for name, at in ends.items()},
+        generation=generation,
     )
 
 
@@ -142,13 +149,14 @@ class EpochRun:
         ends: dict[str, Position],
         *,
         after: int | None = None,
+        generation: int = 0,
         outdated: Collection[str] = (),
         replay: bool,
     ) -> None:
         self._parts = parts
         self._outdated = outdated
         self._epoch = epoch
-        self._note = note_of(parts, epoch, after, start, end, ends)
+        self._note = note_of(parts, epoch, after, start, end, ends, generation)
         self._noted: Future[None] = Future()  # nothing is written before it
         self._start = start
         self._end = end

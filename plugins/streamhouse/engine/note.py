@@ -17,6 +17,7 @@ from streamhouse.model.types import Position
 from streamhouse.stores.base import EPOCH
 
 PROPERTY = "streamhouse.note"
+GENERATION = "streamhouse.generation"  # in a commit for which the note is too long
 _LONGEST_PROPERTY = 16_000  # a source of very many files; every snapshot that a lake keeps would have it
 
 
@@ -34,6 +35,8 @@ class Note:
         tick: See `Vector.tick`.
         ends: Table written by the segment → its end before the epoch; of one that is done, behind it.
         done: Whether all that the epoch wrote is known to be there.
+        generation: Of the flow, when it ran. Of two notes the one of the higher is the newer, whatever the clock says.
+            0: an earlier version of Streamhouse left the note.
     """
 
     epoch: int
@@ -45,6 +48,12 @@ class Note:
     tick: bool = False
     ends: dict[str, Position] = field(default_factory=dict)
     done: bool = False
+    generation: int = 0
+
+    @property
+    def age(self) -> tuple[int, int]:
+        """By which the notes of several segments of a flow are put in order, the oldest first."""
+        return self.generation, self.at_ms
 
     @property
     def vector(self) -> Vector:
@@ -65,9 +74,9 @@ class Note:
             return None
 
     def properties(self) -> dict[str, str]:
-        """For the commit of a lake; empty when it is too long for one."""
+        """For the commit of a lake; the generation alone when the note is too long for one."""
         text = self.to_text()
-        return {PROPERTY: text} if len(text) <= _LONGEST_PROPERTY else {}
+        return {PROPERTY: text} if len(text) <= _LONGEST_PROPERTY else {GENERATION: str(self.generation)}
 
 
 @dataclass(frozen=True)
@@ -77,12 +86,14 @@ class Trace:
     Attributes:
         epoch: Its number.
         where: Table, or tier, that has it; for people.
-        note: None: a version wrote it that left none.
+        note: None: a version wrote it that left none, or it was too long.
+        generation: As of `Note`, where there is no note.
     """
 
     epoch: int
     where: str
     note: Note | None = None
+    generation: int = 0
 
 
 def trace_of_commit(table: str, properties: Mapping[str, str] | None) -> Trace | None:
@@ -95,7 +106,8 @@ def trace_of_commit(table: str, properties: Mapping[str, str] | None) -> Trace |
     if properties is None or EPOCH not in properties:
         return None
     text = properties.get(PROPERTY)
-    return Trace(int(properties[EPOCH]), table, Note.from_text(text) if text else None)
+    note, generation = Note.from_text(text) if text else None, properties.get(GENERATION, "")
+    return Trace(int(properties[EPOCH]), table, note, int(generation) if generation.isdecimal() else 0)
 
 
 def trace_of_text(where: str, text: str | None) -> Trace | None:

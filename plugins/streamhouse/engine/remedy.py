@@ -1,6 +1,6 @@
 """What the state store is to say of a segment, by what its tables tell; pure."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from streamhouse.engine.note import Note
@@ -53,12 +53,18 @@ def versions_in(notes: Collection[Note], tables: Collection[str]) -> dict[str, i
         tables: That count, by the names that people know: a source may be called as a version of a table is.
     """
     found: dict[str, int] = {}
-    for note in sorted(notes, key=lambda note: note.at_ms):
+    for note in sorted(notes, key=lambda note: note.age):
         for stored in (*note.start, *note.end, *note.ends):
             name = table_name(stored.removesuffix(QUARANTINE))
             if name in tables:
                 found[name] = version_of(stored)
     return found
+
+
+def newest_plan(notes: Iterable[Note]) -> str | None:
+    """The fingerprint in the newest of some notes that has one; None: none has."""
+    newest = max((note for note in notes if note.plan), key=lambda note: note.age, default=None)
+    return newest.plan if newest is not None else None
 
 
 def fits(note: Note, segment: Segment) -> bool:

@@ -147,10 +147,10 @@ class SegmentExecution:
                 )
         return found
 
-    def note_done(self, last: EpochRecord) -> None:
-        """Leave a note beside hot tables that all of an epoch is there; no other one runs."""
+    def note_done(self, last: EpochRecord, generation: int) -> None:
+        """Leave a note beside hot tables that all of an epoch is there; no other one runs. See `Note.generation`."""
         end = Vector(last.at_ms, last.end)
-        note = note_of(self._parts, last.epoch, None, Vector(0, last.start), end, last.ends)
+        note = note_of(self._parts, last.epoch, None, Vector(0, last.start), end, last.ends, generation)
         leave_note(self._parts, replace(note, done=True))
 
     @property
@@ -166,6 +166,7 @@ class SegmentExecution:
         ends: dict[str, Position],
         *,
         after: int | None = None,
+        generation: int = 0,
         outdated: Collection[str] = (),
         replay: bool,
     ) -> EpochOutcome:
@@ -177,6 +178,7 @@ class SegmentExecution:
             end: Where this one ends.
             ends: Table → its end after the epoch before it.
             after: Number of that one; None: there was none.
+            generation: See `Note`.
             outdated: Ids of the steps that compute their whole table, though nothing may have changed.
             replay: Whether an earlier attempt may have written something.
 
@@ -187,7 +189,17 @@ class SegmentExecution:
         self._verify_read()
         self._release()
         self._parts.states.stand_at({**start.positions, **ends})
-        self._attempt = EpochRun(self._parts, epoch, start, end, ends, after=after, outdated=outdated, replay=replay)
+        self._attempt = EpochRun(
+            self._parts,
+            epoch,
+            start,
+            end,
+            ends,
+            after=after,
+            generation=generation,
+            outdated=outdated,
+            replay=replay,
+        )
         return self._attempt.all()
 
     def _verify_read(self) -> None:

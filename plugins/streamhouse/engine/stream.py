@@ -4,9 +4,8 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cached_property
 from queue import Empty, SimpleQueue
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Self
@@ -18,10 +17,11 @@ from streamhouse.engine.epoch import EpochOutcome
 from streamhouse.engine.failure import error_of, translated
 from streamhouse.engine.frames import Frames
 from streamhouse.engine.heartbeat import outlive_tasks
-from streamhouse.engine.inputs import EpochInput, lacking, open_inputs
-from streamhouse.engine.outdated_steps import Definitions, alone, computed, definitions, outdated
+from streamhouse.engine.inputs import lacking, open_inputs
+from streamhouse.engine.outdated_steps import computed, outdated
 from streamhouse.engine.patience import Patience
 from streamhouse.engine.points import reach
+from streamhouse.engine.ready import Ready
 from streamhouse.engine.segment import SegmentExecution
 from streamhouse.engine.source import Pace, epochs_stream, segment_clock
 from streamhouse.engine.surroundings import Beat, Surroundings
@@ -48,26 +48,6 @@ if TYPE_CHECKING:
 _POLL_S = 0.05
 _STAND_S = 0.25  # between two looks whether a segment is still paused
 _LOOK_S = 1.0  # between two looks whether Spark has ended the query; what happens here rings at once
-
-
-@dataclass(frozen=True)
-class Ready:
-    """A segment of a plan, connected to what it reads and writes."""
-
-    plan: FlowPlan
-    segment: Segment
-    inputs: Mapping[str, EpochInput]
-    runner: SegmentExecution
-
-    @cached_property
-    def definitions(self) -> Definitions:
-        """Of its steps that compute their whole table."""
-        return definitions(self.segment)
-
-    @cached_property
-    def alone(self) -> frozenset[str]:
-        """As `outdated_steps.alone`."""
-        return alone(self.segment)
 
 
 class _StopAsked(Exception):  # noqa: N818  a signal to Spark's thread, never an error
@@ -127,9 +107,9 @@ class SegmentStream:
             return
         with suppress(StreamhouseError):  # it is repeated then
             if around.state.unfinished(around.plan.flow, self._segment.name) is None:
-                self._ready.runner.note_done(last)
+                self._ready.runner.note_done(last, self._ready.generation)
 
-    def _connect(self, plan: FlowPlan, segment: Segment) -> "Ready":
+    def _connect(self, plan: FlowPlan, segment: Segment) -> Ready:
         around = self._around
         inputs = open_inputs(plan, segment, around.places.root, around.stores)
         cache, frames = around.cache / plan.flow, Frames(around.spark)
@@ -138,9 +118,10 @@ class SegmentStream:
             segment,
             inputs,
             SegmentExecution(plan, segment, inputs, around.stores, frames, around.places, cache, around.lease),
+            around.state,
         )
 
-    def prepared(self, plan: FlowPlan) -> "Ready":
+    def prepared(self, plan: FlowPlan) -> Ready:
         """The segment of the same name of another plan, ready to take the place of this one; close it if it never does.
 
         The tables that it writes, and their columns, are made. Reads and writes no rows, so epochs may run meanwhile.
@@ -164,7 +145,7 @@ class SegmentStream:
             flow = self._around.plan.flow
             yield self._around.state.unfinished(flow, self._segment.name) is None
 
-    def take(self, ready: "Ready") -> None:
+    def take(self, ready: Ready) -> None:
         """Run further epochs so, from the positions where the last one ended. Only `between_epochs`."""
         before, self._ready = self._ready, ready
         self._around = replace(self._around, plan=ready.plan)
@@ -440,8 +421,16 @@ class SegmentStream:
         # Before its first epoch a table ends at its beginning: this flow alone writes it.
         ends: dict[str, Position] = {name: {} for name in segment.tables} | (last.ends if last else {})
         end = Vector(at_ms, end.positions, end.tick)
-        after = last.epoch if last else None
-        outcome = runner.run(number, start, end, ends, after=after, outdated=self._outdated(), replay=replay)
+        outcome = runner.run(
+            number,
+            start,
+            end,
+            ends,
+            after=last.epoch if last else None,
+            generation=self._ready.generation,
+            outdated=self._outdated(),
+            replay=replay,
+        )
         reach("after_last_write")
         record = EpochRecord(
             flow=flow,

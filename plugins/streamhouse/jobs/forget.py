@@ -27,6 +27,7 @@ from streamhouse.runtime.owner import is_alive
 from streamhouse.runtime.serving import serving
 from streamhouse.sql.values import typed_value
 from streamhouse.state.changes import Wish
+from streamhouse.state.outdated_reads import remedy
 from streamhouse.state.records import Change, RunnerState
 
 
@@ -221,11 +222,24 @@ class _Forget:
                     hint=f"let it end: streamhouse run {flow} --once; or give it up: streamhouse changes {change.id} "
                     "--withdraw",
                 )
+        self._refuse_behind()
         for built in state.environments():
             if built.flow in flows:
                 raise ForgetRefusedError(
                     f"the environment '{built.environment}' of {built.flow} has copies of the rows",
                     hint=f"streamhouse env discard {built.flow} {built.environment}",
+                )
+
+    def _refuse_behind(self) -> None:
+        """Refuse where a flow has yet to read a version that serves no more: all such versions are dropped."""
+        state = self.open.state
+        tables = self.found.affected([*(("", name) for name in self.found.tables), *self.found.sources])
+        for flow in sorted(self.found.plans):
+            behind = state.tables.outdated_reads(flow) if state.open_change(flow) is None else []
+            for one in (one for one in behind if one.table in tables):
+                raise ForgetRefusedError(
+                    f"{flow} reads version {one.version} of {one.table}, which no longer serves and would be dropped",
+                    hint=remedy(flow, one),
                 )
 
     def _resume(self, flows: Sequence[str]) -> None:

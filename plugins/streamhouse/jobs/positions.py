@@ -12,7 +12,7 @@ from streamhouse.engine.epoch_numbers import epochs_of_copies
 from streamhouse.engine.loss import CopyReach, LaterEpoch, LossRule, LossVerdict, SegmentRows, StateRecord, hint, judged
 from streamhouse.engine.note import Note, Trace, newest
 from streamhouse.engine.observed import SeenTables, endless, other_epoch, seen, short_of
-from streamhouse.engine.remedy import Remedy, fits, remedy, versions_in
+from streamhouse.engine.remedy import Remedy, fits, newest_plan, remedy, versions_in
 from streamhouse.engine.traces import TracesOnce, lake_tables_without, newest_of
 from streamhouse.engine.vector import Vector, covers
 from streamhouse.errors import StateConflictError
@@ -44,6 +44,7 @@ class FlowPositions:
         newest: Segment → the highest number of an epoch that any record knows.
         notes: Segment → what other records than the state store say, and whether there is a note of any epoch.
         is_other_plan: Whether another plan is applied, or none.
+        generation: The highest one of the flow that its tables tell of; see `Note`.
     """
 
     plan: FlowPlan
@@ -56,6 +57,7 @@ class FlowPositions:
     newest: dict[str, int] = field(default_factory=dict)
     notes: dict[str, tuple[Note | None, LaterEpoch, bool]] = field(default_factory=dict)
     is_other_plan: bool = False
+    generation: int = 0
 
     @property
     def unknown(self) -> dict[str, LossRule]:
@@ -104,7 +106,7 @@ class PositionSearch:
         known = [note for note in (self._note(name, trace) for name, trace in newer.items()) if note is not None]
         plan, at = self._plan_of(known or [t.note for t in traces.values() if t.note is not None])
         other = self.applied is None or self.applied.fingerprint != plan.fingerprint
-        found = FlowPositions(plan, at_versions(plan, at), at, is_other_plan=other)
+        found = FlowPositions(plan, at_versions(plan, at), at, is_other_plan=other, generation=_generation(traces))
         for segment in found.stored.segments:
             name = segment.name
             found.seen[name] = seen(found.stored, segment, self._open.stores, self._state)
@@ -277,11 +279,11 @@ class PositionSearch:
         """Record the positions that other records have."""
         if found.remedies:
             segments = {name: (one.done, one.begun) for name, one in found.remedies.items()}
-            self._state.restore(lease, found.plan, found.at, segments)
+            self._state.restore(lease, found.plan, found.at, segments, found.generation)
             for name, one in found.remedies.items():
                 self._begin_checkpoint(name, one)
         elif self.applied is None and found.unknown:
-            self._state.restore(lease, found.plan, found.at, {})
+            self._state.restore(lease, found.plan, found.at, {}, found.generation)
         for name, tables in found.seen.items():
             if found.rules[name].verdict is LossVerdict.LEAVE:
                 self._state.note_ends(lease, name, tables.more)
@@ -293,7 +295,7 @@ class PositionSearch:
         there = {name: dict(at) for name, at in end.items()}
         number = found.newest[segment.name] + _ROOM
         record = EpochRecord(self._flow, segment.name, number, now_ms, now_ms, now_ms, there, there, ends)
-        self._state.restore(lease, None, {}, {segment.name: (record, None)})
+        self._state.restore(lease, None, {}, {segment.name: (record, None)}, found.generation)
         rmtree(self._checkpoints / self._flow / segment.name, ignore_errors=True)
 
     def versions(self, plan: FlowPlan, known: int) -> Iterator[int]:
@@ -330,18 +332,20 @@ class PositionSearch:
             return trace.note
         # An older version wrote it, or it is too long for a commit.
         logged = committed(self._checkpoints / self._flow / segment)
-        return _of_log(*logged) if logged is not None and logged[0] == trace.epoch else None
+        if logged is None or logged[0] != trace.epoch:
+            return None
+        return replace(_of_log(*logged), generation=trace.generation)
 
     def _plan_of(self, notes: list[Note]) -> tuple[FlowPlan, dict[str, int]]:
         """The plan that wrote what some notes tell of, over the names that people know, and its versions."""
         every = self._plans()
         names = {table.name for plan in every for table in plan.readable}
         at = self._state.versions(self._flow) | versions_in(notes, names)
-        plan_notes = sorted((note for note in notes if note.plan), key=lambda note: -note.at_ms)
-        if not plan_notes:
+        written_by = newest_plan(notes)
+        if written_by is None:
             return every[0], at
         for plan in every:
-            if at_versions(plan, at).fingerprint == plan_notes[0].plan:
+            if at_versions(plan, at).fingerprint == written_by:
                 return plan, at
         if "files" in self._trust:
             return self.files, at
@@ -368,6 +372,11 @@ class PositionSearch:
         rmtree(folder, ignore_errors=True)
         if found.begun is not None and found.end is not None:
             Checkpoint.write(folder / str(found.begun[0]), found.end)
+
+
+def _generation(traces: Mapping[str, Trace]) -> int:
+    """The highest generation of which some traces tell."""
+    return max((t.note.generation if t.note is not None else t.generation for t in traces.values()), default=0)
 
 
 def _of_log(epoch: int, start: Vector, end: Vector) -> Note:

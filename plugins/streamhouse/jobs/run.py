@@ -28,7 +28,7 @@ from streamhouse.project.edits import ToRun, to_run
 from streamhouse.project.project import Project
 from streamhouse.runtime.open import Open, execution_of, opened, readers_last
 from streamhouse.spark.interrupt import ending
-from streamhouse.state.waits import WaitsFor, standing, waits_of
+from streamhouse.state.waits import WaitsFor, behind, standing, waits_of
 
 OnProgress = Callable[[RunProgress], None]
 _RATE_WINDOW_S = 10.0
@@ -206,6 +206,8 @@ def carry(
         execution.run(once=once, steward=Reconciler(open_, plan.flow, meter.stage, follower))
     if execution.paused:
         raise _stands(open_, plan.flow, execution.paused)
+    if open_.state.open_change(plan.flow) is None:
+        meter.warnings += tuple(f"{one.text}; {one.remedy}" for one in behind(open_.state, plan.flow))
     return meter.summary()
 
 

@@ -40,6 +40,9 @@ class DecisionState(StrEnum):
 OPEN = (DecisionState.SUGGESTED, DecisionState.APPLYING, DecisionState.APPLIED, DecisionState.TAKING_BACK)
 """States in which something is still to be done."""
 
+_IS_OPEN = table.c.state.not_in([state.value for state in DecisionState if state not in OPEN])
+"""A letter of a state may be damaged: then the decision is read, and named."""
+
 _ON_THE_WAY = frozenset({DecisionState.APPLYING, DecisionState.TAKING_BACK})
 
 
@@ -126,7 +129,7 @@ class Decisions:
         this = (table.c.flow == new.flow) & (table.c.finding == new.finding)
 
         def work(connection: Connection) -> tuple[AutopilotDecision, bool]:
-            stands = this & table.c.state.in_([one.value for one in OPEN])
+            stands = this & _IS_OPEN
             current = connection.execute(select(table).where(stands).with_for_update()).first()
             if current is None:
                 row = {"flow": new.flow, "finding": new.finding, "kind": new.kind, **values}
@@ -198,7 +201,7 @@ class Decisions:
 
     def open(self, flow: str | None = None) -> list[AutopilotDecision]:
         """Of which something is still to be done, the oldest first."""
-        query = select(table).where(table.c.state.in_([one.value for one in OPEN])).order_by(table.c.id)
+        query = select(table).where(_IS_OPEN).order_by(table.c.id)
         return self._found(query if flow is None else query.where(table.c.flow == flow))
 
     def log(self, flow: str | None = None, limit: int = 50) -> list[AutopilotDecision]:

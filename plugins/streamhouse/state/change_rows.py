@@ -15,7 +15,7 @@ from streamhouse.model.review import Review, SwapGate
 from streamhouse.state.change_sums import is_whole, marks_of
 from streamhouse.state.damage import damaged, parsing, unreadable
 from streamhouse.state.instants import from_ms
-from streamhouse.state.records import Change, Move, Phase, UnreadableChange
+from streamhouse.state.records import OVER, Change, Move, Phase, UnreadableChange
 from streamhouse.state.schema import change as changes
 from streamhouse.state.schema import forgetting as forgettings
 from streamhouse.state.schema import review as reviews
@@ -28,7 +28,8 @@ QUERY: Select[tuple[object, ...]] = select(
     )
 )
 _SUM = "sum"
-OPEN = (Phase.ASKED.value, Phase.BUILDING.value, Phase.WAITING.value)
+IS_OPEN = changes.c.phase.not_in([phase.value for phase in OVER])
+"""Whether something of a change is still to be done. A damaged phase is none of those that end it."""
 
 
 def read_changes(rows: Iterable[Row[tuple[object, ...]]], unreadable: list[UnreadableChange] | None) -> list[Change]:
@@ -69,7 +70,7 @@ def _unreadable(row: Row[tuple[object, ...]], error: StateConflictError) -> Unre
 
 def _give_up_hint(row: Row[tuple[object, ...]]) -> str:
     """What to do about a change that cannot be read; the command is one that need not read it."""
-    if row.phase not in OPEN:
+    if row.phase in OVER:
         return "nothing waits for it: it is over"
     if row.environment is not None:
         again = f"streamhouse apply {row.flow} --env {row.environment}"

@@ -16,12 +16,12 @@ from streamhouse.model.plan import FlowPlan
 from streamhouse.model.review import AuditVerdict, Review, SwapGate
 from streamhouse.model.types import Position
 from streamhouse.state import definitions, epochs, meanings, plans, versions
-from streamhouse.state.change_rows import OPEN, QUERY, change_of, persons_of, persons_text, read_changes
+from streamhouse.state.change_rows import IS_OPEN, QUERY, change_of, persons_of, persons_text, read_changes
 from streamhouse.state.change_sums import is_whole, with_environment, with_sum
 from streamhouse.state.damage import DamagedStateError, parsing
-from streamhouse.state.instants import from_ms
+from streamhouse.state.instants import from_ms, to_ms
 from streamhouse.state.outdated_reads import known_moves, outdated_reads
-from streamhouse.state.records import AppliedChange, Change, EpochRecord, Move, Phase, UnreadableChange
+from streamhouse.state.records import OVER, AppliedChange, Change, EpochRecord, Move, Phase, UnreadableChange
 from streamhouse.state.schema import change as changes
 from streamhouse.state.schema import epoch as epoch_table
 from streamhouse.state.schema import forgetting as forgettings
@@ -231,9 +231,15 @@ def newest_applied(connection: Connection, flow: str) -> AppliedChange | None:
     return None if row is None else AppliedChange(row.id, row.asked_by, from_ms(row.updated_ms))
 
 
+def _later_than_applied(connection: Connection, flow: str, now_ms: int) -> int:
+    """The time, or one behind the last change that was applied: a clock may go back."""
+    before = newest_applied(connection, flow)
+    return now_ms if before is None else max(now_ms, to_ms(before.at) + 1)
+
+
 def in_environments(connection: Connection, unreadable: list[UnreadableChange] | None = None) -> list[Change]:
     """What is built in environments, the newest first; arguments and errors as of `recent`."""
-    query = QUERY.where(changes.c.environment.is_not(None), changes.c.phase.in_(OPEN))
+    query = QUERY.where(changes.c.environment.is_not(None), IS_OPEN)
     return read_changes(connection.execute(query.order_by(changes.c.id.desc())), unreadable)
 
 
@@ -256,7 +262,7 @@ def promote(connection: Connection, change: Change, gate: SwapGate, now_ms: int)
             hint=f"create it again: streamhouse apply {change.flow} --env {change.environment}",
         )
     withdraw(connection, change.flow, now_ms)
-    this = (changes.c.id == change.id) & changes.c.phase.in_(OPEN)
+    this = (changes.c.id == change.id) & IS_OPEN
     row = connection.execute(select(changes).where(this)).one_or_none()
     if row is not None:
         values = with_environment(row, None)
@@ -344,16 +350,14 @@ def withdraw(connection: Connection, flow: str, now_ms: int, environment: str | 
 
 
 def _open_in(flow: str, environment: str | None) -> ColumnElement[bool]:
-    return and_(
-        changes.c.flow == flow, changes.c.phase.in_(OPEN), changes.c.environment.is_not_distinct_from(environment)
-    )
+    return and_(changes.c.flow == flow, IS_OPEN, changes.c.environment.is_not_distinct_from(environment))
 
 
 def move(connection: Connection, change_id: int, phase: Phase, error: str | None, now_ms: int) -> bool:
     """Record how far a change is; False when somebody gave it up, or it is done."""
-    this = (changes.c.id == change_id) & changes.c.phase.in_(OPEN)
+    this = (changes.c.id == change_id) & IS_OPEN
     moved = connection.execute(update(changes).where(this).values(phase=phase.value, error=error, updated_ms=now_ms))
-    if moved.rowcount and phase.value not in OPEN:
+    if moved.rowcount and phase in OVER:
         connection.execute(delete(forgettings).where(forgettings.c.change == change_id))
     return bool(moved.rowcount)
 
@@ -381,7 +385,7 @@ def complete(
         ends: See `StateStore.complete_change`.
         ahead: See there.
     """
-    now_ms = versions.later_ms(connection, change.versions, now_ms)
+    now_ms = versions.later_ms(connection, change.versions, _later_than_applied(connection, change.flow, now_ms))
     if not move(connection, change.id, Phase.APPLIED, None, now_ms):
         return False
     before, served = versions.versions(connection), versions.retired(connection)

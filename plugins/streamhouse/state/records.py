@@ -109,7 +109,8 @@ class Phase(StrEnum):
     WITHDRAWN = "withdrawn"  # by a later change, or by a person
 
 
-_OPEN = (Phase.ASKED, Phase.BUILDING, Phase.WAITING)
+OVER = (Phase.APPLIED, Phase.FAILED, Phase.WITHDRAWN)
+"""Phases in which nothing of a change is still to be done. A phase that is damaged is none of them."""
 
 
 @dataclass(frozen=True)
@@ -174,7 +175,7 @@ class Change:
     @property
     def is_open(self) -> bool:
         """Whether it is still to be done."""
-        return self.phase in _OPEN
+        return self.phase not in OVER
 
     @property
     def waits(self) -> bool:
@@ -207,7 +208,7 @@ class UnreadableChange:
     @property
     def is_open(self) -> bool:
         """Whether it is still to be done."""
-        return self.phase in _OPEN
+        return self.phase not in OVER
 
     @property
     def built(self) -> str:

@@ -4,7 +4,7 @@ from sqlalchemy import JSON, Column, Float, Index, MetaData, Table
 
 from streamhouse.state.checked import BigInteger, Integer, String, Text
 
-SCHEMA_VERSION = 10
+SCHEMA_VERSION = 11
 
 metadata = MetaData()
 
@@ -22,6 +22,14 @@ plan = Table(
     Column("fingerprint", String(64), nullable=False),
     Column("body", Text, nullable=False),  # the FlowPlan as JSON
     Column("applied_ms", BigInteger, nullable=False),
+)
+
+# One row for each flow: rises each time that the flow takes up a plan or versions of tables, and never falls.
+generation = Table(
+    "streamhouse_generation",
+    metadata,
+    Column("flow", String(200), primary_key=True),
+    Column("number", BigInteger, nullable=False),
 )
 
 # The files that a plan follows from: of every plan that was asked for or applied, where they are known.

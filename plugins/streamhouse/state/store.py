@@ -379,6 +379,7 @@ class StateStore(EpochRecords):
         plan: FlowPlan | None,
         at: Mapping[str, int],
         segments: Mapping[str, tuple[EpochRecord | None, tuple[int, int] | None]],
+        above: int = 0,
     ) -> None:
         """Take over what the tables of a flow tell, in place of what is recorded; all of it or nothing.
 
@@ -387,6 +388,7 @@ class StateStore(EpochRecords):
             plan: By which they were written, over the names that people know; None: the one that is applied.
             at: Table → the version at which they have it; also of those of other flows that it reads.
             segments: Name → the last finished epoch, and number and `at_ms` of one that is to run again.
+            above: The highest generation of the flow that its tables tell of: the next one is higher.
 
         Raises:
             LeaseLostError: another runner took the flow over.
@@ -398,6 +400,7 @@ class StateStore(EpochRecords):
             if plan is not None:
                 changes.withdraw(connection, lease.flow, now_ms)
                 versions.restore(connection, plan, at, now_ms)
+            versions.next_generation(connection, lease.flow, above)
             for segment, (done, begun) in segments.items():
                 epochs.take_over(connection, lease.flow, segment, done, begun, now_ms)
 

@@ -39,6 +39,11 @@ class TableRecords:
         with self._database.read() as connection:
             return meanings.of_table(connection, table)
 
+    def generation(self, flow: str) -> int:
+        """How many times a flow took up a plan or versions of tables, or more: see `versions.generation`."""
+        with self._database.read() as connection:
+            return versions.generation(connection, flow)
+
     def readers(self, table: str) -> dict[str, int]:
         """Other flow → the version at which it reads a table."""
         with self._database.read() as connection:

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
-from sqlalchemy import Connection, Row, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, select, update
 
 from streamhouse.model.upstream import Decision, UpstreamEvent
 from streamhouse.state.connect import Database
@@ -35,6 +35,11 @@ OPEN = (EventStatus.SEEN, EventStatus.WAITING, EventStatus.FAILED)
 
 
 _PAUSING = (EventStatus.WAITING, EventStatus.REFUSED, EventStatus.FAILED)
+
+
+def _is_one_of(statuses: Collection[EventStatus]) -> ColumnElement[bool]:
+    """Whether a change has one of some statuses, or none that there is: a damaged one is read, and named."""
+    return table.c.status.not_in([status.value for status in EventStatus if status not in statuses])
 
 
 @dataclass(frozen=True)
@@ -129,15 +134,14 @@ class Upstream:
 
     def open(self, flow: str) -> list[UpstreamRecord]:
         """Changes of a flow that are not settled, oldest first."""
-        mine = (table.c.flow == flow) & table.c.status.in_([status.value for status in OPEN])
+        mine = (table.c.flow == flow) & _is_one_of(OPEN)
         with self._database.read() as connection:
             rows = connection.execute(select(table).where(mine).order_by(table.c.seen_ms, table.c.id)).all()
         return [_record(row) for row in rows]
 
     def unsettled(self, flow: str) -> list[UpstreamRecord]:
         """Changes of a flow that are not settled, and those that a person refused, oldest first."""
-        statuses = [status.value for status in (*OPEN, EventStatus.REFUSED)]
-        mine = (table.c.flow == flow) & table.c.status.in_(statuses)
+        mine = (table.c.flow == flow) & _is_one_of((*OPEN, EventStatus.REFUSED))
         with self._database.read() as connection:
             rows = connection.execute(select(table).where(mine).order_by(table.c.seen_ms, table.c.id)).all()
         return [_record(row) for row in rows]
@@ -166,7 +170,7 @@ class Upstream:
         return frozenset().union(*(one.waiting(flow) for one in self._pausing() if one.event.id not in but))
 
     def _pausing(self) -> list[Decision]:
-        query = select(table).where(table.c.status.in_([s.value for s in _PAUSING]))
+        query = select(table).where(_is_one_of(_PAUSING))
         with self._database.read() as connection:
             rows = connection.execute(query.where(table.c.decision.is_not(None))).all()
         return [decision for row in rows if (decision := _record(row).decision) is not None]

@@ -13,6 +13,7 @@ from streamhouse.state.damage import parsing
 from streamhouse.state.instants import from_ms
 from streamhouse.state.records import Change, Move, Phase, RetiredVersion, VersionSince
 from streamhouse.state.schema import change as change_table
+from streamhouse.state.schema import generation as generations
 from streamhouse.state.schema import read_version, retired_version, table_version
 
 
@@ -84,8 +85,25 @@ def known(connection: Connection) -> set[str]:
     return set(connection.execute(select(table_version.c.table_name)).scalars())
 
 
+def generation(connection: Connection, flow: str) -> int:
+    """How many times a flow took up a plan or versions of tables, or more; 0: an earlier version of Streamhouse did.
+
+    A clock may go back, and one plan may be taken up with several versions. This number only rises.
+    """
+    query = select(generations.c.number).where(generations.c.flow == flow)
+    return int(connection.execute(query).scalar_one_or_none() or 0)
+
+
+def next_generation(connection: Connection, flow: str, above: int = 0) -> None:
+    """Let the generation of a flow rise, beyond `above`, too."""
+    number, this = max(generation(connection, flow), above) + 1, generations.c.flow == flow
+    if not connection.execute(update(generations).where(this).values(number=number)).rowcount:
+        connection.execute(insert(generations).values(flow=flow, number=number))
+
+
 def take_up(connection: Connection, plan: FlowPlan, now_ms: int, moves: Mapping[str, Move] | None = None) -> int:
     """Record a plan as applied, with the versions at which it reads tables of other flows; return its revision."""
+    next_generation(connection, plan.flow)
     serving, read = versions(connection), read_versions(connection, plan.flow)
     connection.execute(delete(read_version).where(read_version.c.flow == plan.flow))
     for table in plan.external:

@@ -84,7 +84,7 @@ def waits_of(state: "StateStore", flow: str) -> tuple[Wait, ...]:
     taken_back = {one.id for one in state.approvals.failed(flow)} if questions else set()
     found = [_of_record(record, questions, taken_back) for record in records]
     change = state.open_change(flow)
-    found += [_of_change(change)] if change is not None else _behind(state, flow)
+    found += [_of_change(change)] if change is not None else behind(state, flow)
     return tuple(sorted(found, key=lambda one: one.since))
 
 
@@ -202,8 +202,12 @@ def _of_change(change: Change) -> Wait:
     return Wait(change.flow, what, WaitsFor.RUNNER, why, remedy, change.requested_at)
 
 
-def _behind(state: "StateStore", flow: str) -> list[Wait]:
-    """Tables of which a flow, of which nothing is asked, reads versions that get no more rows."""
+def behind(state: "StateStore", flow: str) -> list[Wait]:
+    """Tables of which a flow, of which nothing is asked, reads versions that get no more rows.
+
+    Raises:
+        StoreUnavailableError, StateConflictError: as `StateStore` does.
+    """
     return [
         Wait(
             flow, f"version {one.version} of {one.table}", WaitsFor.REPAIR, words(flow, one), remedy(flow, one), one.at

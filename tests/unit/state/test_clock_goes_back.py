@@ -65,6 +65,16 @@ def test_the_change_that_was_applied_last_is_the_newest(store, lease, flow_plan,
     assert store.overview.newest_applied_change("retail").id == last.id
 
 
+def test_a_change_that_keeps_the_plan_is_the_newest_too(store, lease, flow_plan, clock):
+    plan = flow_plan("SELECT 0 AS id")
+    store.save_plan(plan)
+    applied(store, lease, plan, frozenset())
+    clock[0] = EARLY
+    last = applied(store, lease, plan, frozenset())
+    found = store.overview.newest_applied_change("retail")
+    assert (found.id, found.at) == (last.id, store.change(last.id).updated_at)
+
+
 def test_versions_serve_one_after_the_other(store, lease, flow_plan, clock):
     store.save_plan(flow_plan("SELECT 0 AS id"))
     applied(store, lease, flow_plan("SELECT 1 AS id"))
@@ -103,3 +113,21 @@ def test_stamps_change(store, flow_plan, clock):
     store.save_plan(plan, definition=Definition(flow="retail", files={"a": "2"}))
     assert store.upstream.stamp() != stamps[0]
     assert store.definitions.stamp() != stamps[1]
+
+
+def test_the_generation_of_a_flow_rises_with_each_plan_and_each_version(store, lease, flow_plan):
+    """Also where the plan stays as it is, and where the state store is older than its tables."""
+    seen = [store.tables.generation("retail")]
+    plan = flow_plan("SELECT 0 AS id")
+    store.save_plan(plan)
+    seen.append(store.tables.generation("retail"))
+    applied(store, lease, plan)
+    seen.append(store.tables.generation("retail"))
+    store.restore(lease, plan, {}, {}, above=70)
+    seen.append(store.tables.generation("retail"))
+    store.restore(lease, None, {}, {}, above=7)
+    seen.append(store.tables.generation("retail"))
+    assert seen[0] == 0
+    assert seen == sorted(set(seen))
+    assert seen[3] > 70
+    assert store.tables.generation("other") == 0

@@ -1,12 +1,17 @@
 """A letter in a change that is not as it was recorded: an error, never another change."""
 
 import json
+from datetime import timedelta
 
 import pytest
 from sqlalchemy import create_engine, text
 
 from streamhouse.model.forgetting import Forgetting, KeyPart
 from streamhouse.model.outcome import Outcome
+from streamhouse.model.schema_change import EventType
+from streamhouse.model.table import Column
+from streamhouse.model.upstream import UpstreamEvent
+from streamhouse.state.autopilot import NewDecision
 from streamhouse.state.changes import Wish
 from streamhouse.state.damage import DamagedStateError
 from streamhouse.state.records import Phase
@@ -25,6 +30,7 @@ LETTERS = {
     "copies": json.dumps(["ods.ordert"]),
     "marks": None,
     "body": None,
+    "phase": "askee",
 }
 """Column → a value that another letter makes of the one that was recorded; None: see `damage`."""
 
@@ -103,3 +109,53 @@ def test_a_change_is_whole_after_all_that_is_done_with_it(store, change, lease, 
     damage(execute, "body")
     with pytest.raises(DamagedStateError):
         store.change(change.id)
+
+
+@pytest.mark.parametrize("phase", ["askee", "applief", "gailed"])
+def test_a_change_with_another_letter_in_its_phase_is_not_hidden(store, flow_plan, execute, phase):
+    """Neither from the flow that would begin without it, nor from the environments."""
+    store.save_plan(flow_plan(OLD))
+    for environment in (None, "dev"):
+        asked = store.ask_change(Wish(flow_plan(NEW), Outcome.SWAP, environment=environment), "ann")
+        execute("UPDATE streamhouse_change SET phase = :phase WHERE id = :id", phase=phase, id=asked.id)
+        with pytest.raises(DamagedStateError, match=f"change {asked.id} of flow") as refused:
+            store.open_change("retail", environment)
+        assert ("--withdraw" if environment is None else "env discard") in refused.value.hint
+        unreadable = []
+        store.recent_changes(None, 9, unreadable)
+        assert unreadable[0].is_open
+        assert unreadable[0].error.hint in unreadable[0].text
+    unreadable = []
+    assert store.environments(unreadable) == []
+    assert [one.environment for one in unreadable] == ["dev"]
+    store.withdraw_change("retail", "dev")
+    assert store.environments() == []
+
+
+def test_a_version_that_serves_stays_when_its_change_is_given_up(store, flow_plan, lease, execute):
+    store.save_plan(flow_plan(OLD))
+    asked = store.ask_change(Wish(flow_plan(NEW), Outcome.REBUILD, frozenset({TABLE})), "ann")
+    assert store.complete_change(lease, asked, at={TABLE: {}})
+    execute("UPDATE streamhouse_change SET phase = 'applief'")
+    assert store.give_up(asked.id).phase is Phase.WITHDRAWN
+    assert store.versions() == {TABLE: 2}
+    assert store.open_change("retail") is None
+
+
+def test_another_letter_in_the_status_of_a_change_upstream_is_damage(store, execute):
+    tax = Column(name="tax", type="int")
+    seen = UpstreamEvent(type=EventType.ADD_COLUMN, object="orders", before="1", after="2", now=tax)
+    store.upstream.record("retail", [seen])
+    execute("UPDATE streamhouse_upstream_event SET status = 'waitinf', decision = '{}'")
+    for read in (store.upstream.open, store.upstream.unsettled, store.upstream.paused, store.upstream.waiting):
+        with pytest.raises(DamagedStateError, match="a change upstream of flow 'retail'"):
+            read("retail")
+
+
+def test_another_letter_in_the_state_of_a_decision_of_the_autopilot_is_damage(store, execute, now):
+    new = NewDecision("retail", "a", "b", "c", "d", "e", "f", timedelta(1), now, "g", {"n": 1}, {}, "swap")
+    store.autopilot.suggest(new, now)
+    execute("UPDATE streamhouse_autopilot SET state = 'applyinf'")
+    for read in (store.autopilot.open, lambda: store.autopilot.suggest(new, now)):
+        with pytest.raises(DamagedStateError, match="decision 1 of the autopilot"):
+            read()
