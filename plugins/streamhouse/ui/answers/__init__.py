@@ -37,7 +37,16 @@ from streamhouse.ui.answers.flows import (
     TierTrouble,
 )
 from streamhouse.ui.answers.graph import Graph, GraphEdge, GraphNode, GraphSegment, NodeStep, TierRetention
-from streamhouse.ui.answers.queries import Cell, ExportRequest, PageQueryAnswer, QueryColumn, QueryRequest
+from streamhouse.ui.answers.queries import (
+    Cell,
+    ExportRequest,
+    PageQueryAnswer,
+    QueryColumn,
+    QueryReads,
+    QueryRequest,
+    ReadsRequest,
+    TablePartRead,
+)
 from streamhouse.ui.answers.tables import (
     ColumnAnswer,
     LineageLink,
@@ -100,9 +109,11 @@ __all__ = [
     "ProposalBehind",
     "QuarantineAnswer",
     "QueryColumn",
+    "QueryReads",
     "QueryRequest",
     "ReadAnswer",
     "ReaderAnswer",
+    "ReadsRequest",
     "ReplayAnswer",
     "Rule",
     "RunEvent",
@@ -112,6 +123,7 @@ __all__ = [
     "Span",
     "StepAnswer",
     "TablePage",
+    "TablePartRead",
     "TableSummary",
     "TierRetention",
     "TierTrouble",
