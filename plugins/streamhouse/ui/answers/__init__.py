@@ -19,6 +19,7 @@ from streamhouse.ui.answers.changes import (
     FlowChange,
     PlanPage,
     ProposalBehind,
+    RevisionPage,
     VerdictAnswer,
 )
 from streamhouse.ui.answers.flows import (
@@ -115,6 +116,7 @@ __all__ = [
     "ReaderAnswer",
     "ReadsRequest",
     "ReplayAnswer",
+    "RevisionPage",
     "Rule",
     "RunEvent",
     "SearchResult",
