@@ -36,9 +36,9 @@ _OBJECTS_BETWEEN_COLLECTIONS = 50_000
 
 def _version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted and not context.resilient_parsing:
-        from importlib.metadata import version
+        from streamhouse.cli.version import version_text
 
-        click.echo(f"streamhouse {version('streamhouse')}")
+        click.echo(version_text())
         context.exit()
 
 
@@ -93,7 +93,14 @@ Start here:
 
 {EXIT_CODES}""",
 )
-@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_version,
+    help="Show the versions of Streamhouse, Python, Java and the engine.",
+)
 @shared_options
 def streamhouse() -> None:
     """Declare data flows in SQL and YAML; Streamhouse keeps their tables up to date."""

@@ -218,13 +218,14 @@ def _scd2(wanted: ReadyRequest) -> ActionBody:
     inner = _list([*wanted.key, *wanted.rest, at], "      ")
     middle = _list([*wanted.key, *wanted.rest, at], "    ")
     ties = ", ".join([at, *(n for n in wanted.rest if _orders(wanted.types[n]))])
+    # No two versions have one time; the outer query alone does not show that, so it has the columns of `ties`, too.
+    after = f"LEAD({at}) OVER (PARTITION BY {key} ORDER BY {ties})"
     sql = (
         f"SELECT\n  {_list([*wanted.key, *wanted.rest])},\n  {at} AS valid_from,\n"
-        f"  LEAD({at}) OVER (PARTITION BY {key} ORDER BY {at}) AS valid_to,\n"
-        f"  LEAD({at}) OVER (PARTITION BY {key} ORDER BY {at}) IS NULL AS is_current\nFROM (\n"
+        f"  {after} AS valid_to,\n  {after} IS NULL AS is_current\nFROM (\n"
         f"  SELECT\n    {middle},\n"
         f"    {values} <=> LAG({values}) OVER (PARTITION BY {key} ORDER BY {ties}) AS same,\n"
-        f"    LEAD({at}) OVER (PARTITION BY {key} ORDER BY {ties}) <=> {at} AS replaced\n  FROM (\n"
+        f"    {after} <=> {at} AS replaced\n  FROM (\n"
         f"    SELECT DISTINCT\n      {inner}\n    FROM {PORT}\n  ) AS changes\n) AS versions\n"
         f"WHERE NOT same AND NOT replaced"
     )
@@ -233,15 +234,17 @@ def _scd2(wanted: ReadyRequest) -> ActionBody:
     versions = [(first, late), (late, last), (last, None)]
     expect = tuple(
         _only(one, [*wanted.key, *wanted.rest])
-        | {"valid_from": one[at], "valid_to": after and after[at], "is_current": after is None}
-        for one, after in versions
+        | {"valid_from": one[at], "valid_to": follower and follower[at], "is_current": follower is None}
+        for one, follower in versions
     )
     return ActionBody(sql, (*wanted.key, "valid_from"), given=(last, first, late, again, late), expect=expect)
 
 
 def _sessionize(wanted: ReadyRequest) -> ActionBody:
     key, at = ", ".join(wanted.key), wanted.order
-    before = f"LAG({at}) OVER (PARTITION BY {key} ORDER BY {at})"
+    # Which of the events at one time comes first changes no session; a further column shows that it was thought of.
+    order = ", ".join([at, *[n for n in wanted.rest if _orders(wanted.types[n])][:1]])
+    before = f"LAG({at}) OVER (PARTITION BY {key} ORDER BY {order})"
     sql = (
         f"SELECT\n  {_list(wanted.key)},\n  session_start,\n  MAX({at}) AS session_end,\n  COUNT(*) AS events\nFROM (\n"
         f"  SELECT\n    {_list([*wanted.key, at], '    ')},\n"

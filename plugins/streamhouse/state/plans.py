@@ -121,7 +121,8 @@ def at_revision(connection: Connection, flow: str, revision: int) -> FlowPlan | 
 
 def history(connection: Connection, flow: str) -> Sequence[PlanRevision]:
     """Every revision of a flow, oldest first."""
-    rows = connection.execute(select(plans).where(plans.c.flow == flow).order_by(plans.c.revision))
+    columns = (plans.c.flow, plans.c.revision, plans.c.fingerprint, plans.c.applied_ms)
+    rows = connection.execute(select(*columns).where(plans.c.flow == flow).order_by(plans.c.revision))
     return [PlanRevision(row.flow, row.revision, row.fingerprint, from_ms(row.applied_ms)) for row in rows]
 
 

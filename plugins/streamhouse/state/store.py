@@ -137,6 +137,11 @@ class StateStore(EpochRecords):
         with self._database.read() as connection:
             return list(plans.history(connection, flow))
 
+    def plan_at(self, flow: str, revision: int) -> FlowPlan | None:
+        """An applied plan of a flow, also an earlier one; None when there is none, or this version cannot read it."""
+        with self._database.read() as connection:
+            return plans.at_revision(connection, flow, revision)
+
     # --- changes: the journal of `apply` --------------------------------------------------------
 
     def ask_change(self, wish: Wish, by: str) -> Change:

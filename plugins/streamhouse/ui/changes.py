@@ -76,7 +76,7 @@ def journal(desk: Desk, limit: int) -> list[ChangeAnswer]:
         return []
     origins = Origins(desk.project, state)
     unreadable: list[UnreadableChange] = []
-    found = [_change(one, origins) for one in state.recent_changes(None, limit, unreadable)]
+    found = [change_answer(one, origins) for one in state.recent_changes(None, limit, unreadable)]
     return sorted([*found, *map(_unreadable, unreadable)], key=lambda one: one.id, reverse=True)
 
 
@@ -91,7 +91,7 @@ def go_on(desk: Desk, change: int, *, serve: bool) -> ChangeAnswer:
     if isinstance(found, UnreadableChange):
         return _unreadable(found)
     state = desk.state
-    return _change(found, Origins(desk.project, state) if state is not None else None)
+    return change_answer(found, Origins(desk.project, state) if state is not None else None)
 
 
 def upstream(desk: Desk, limit: int) -> list[EventAnswer]:
@@ -130,7 +130,8 @@ def _question(one: Approval, origins: Origins | None, failed: str | None = None)
     )
 
 
-def _change(one: Change, origins: Origins | None) -> ChangeAnswer:
+def change_answer(one: Change, origins: Origins | None = None) -> ChangeAnswer:
+    """A change as the page has it; `origins` finds the proposals that it came from, None: they are not looked for."""
     return ChangeAnswer(
         id=one.id,
         flow=one.flow,

@@ -2,10 +2,10 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, HTTPException, Query
 
 from streamhouse.errors import StreamhouseError
-from streamhouse.ui import actions, flows, graph, metrics, tables
+from streamhouse.ui import actions, flows, graph, metrics, revisions, tables
 from streamhouse.ui.answers import (
     ActionPage,
     ActionSummary,
@@ -15,6 +15,7 @@ from streamhouse.ui.answers import (
     Graph,
     LineagePage,
     QuarantineAnswer,
+    RevisionPage,
     SearchResult,
     Span,
     TablePage,
@@ -49,6 +50,19 @@ def flow_graph(name: str, at: At) -> Graph:
         outcomes = {}  # files that are wrong change nothing yet; the page shows them elsewhere
     standing = state.upstream.waiting(name) if state is not None else frozenset()
     return graph.graph(plan, revision, rows, flows.rates_now(at, name), outcomes, standing, flows.troubles_of(at, name))
+
+
+@router.get("/api/flows/{name}/revisions/{number}")
+def flow_revision(name: str, number: int, at: At) -> RevisionPage:
+    """An applied plan of a flow, and what it changed.
+
+    Raises:
+        HTTPException: it has no such revision.
+    """
+    found = revisions.revision(at, name, number)
+    if found is None:
+        raise HTTPException(404, f"flow '{name}' has no revision {number}")
+    return found
 
 
 @router.get("/api/flows/{name}/metrics")

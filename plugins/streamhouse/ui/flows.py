@@ -12,7 +12,7 @@ from streamhouse.model.version import table_name
 from streamhouse.project.edits import Edit
 from streamhouse.registry import Registry
 from streamhouse.state.flow_state import FlowReport, FlowState
-from streamhouse.state.records import EpochRecord, FlowProgress
+from streamhouse.state.records import EpochRecord, FlowProgress, PlanRevision
 from streamhouse.state.troubles import TableTrouble
 from streamhouse.state.waits import WaitsOfFlows
 from streamhouse.ui.answers import (
@@ -67,9 +67,10 @@ def page(desk: Desk, name: str) -> FlowPage:
         around.registry.flow(name)
     events = state.events(name, limit=_EVENTS) if state is not None else []
     recent = _recent(desk, name, _EPOCHS)
+    revisions = state.history(name) if state is not None else []
     return FlowPage(
         summary=_summary(around, desk.flow_report(name), recent),
-        epochs=tuple(_point(one) for one in reversed(recent)),
+        epochs=tuple(_point(one, revisions) for one in reversed(recent)),
         events=tuple(RunEvent(flow=e.flow, kind=e.kind, text=e.text, at=e.at) for e in reversed(events)),
         source=_source(desk, around.registry, name),
     )
@@ -196,10 +197,12 @@ def _recent(desk: Desk, name: str, limit: int) -> list[EpochRecord]:
     return state.recent_epochs(name, None, limit) if state is not None else []
 
 
-def _point(one: EpochRecord) -> EpochPoint:
+def _point(one: EpochRecord, revisions: Sequence[PlanRevision]) -> EpochPoint:
+    began = datetime.fromtimestamp(one.started_ms / 1000, UTC)
     return EpochPoint(
         segment=one.segment,
         epoch=one.epoch,
+        revision=max((known.revision for known in revisions if known.applied_at <= began), default=None),
         finished_at=datetime.fromtimestamp(one.finished_ms / 1000, UTC),
         seconds=(one.finished_ms - one.started_ms) / 1000,
         rows=sum(one.rows.values()),

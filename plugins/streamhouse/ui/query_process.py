@@ -21,7 +21,7 @@ from streamhouse.errors import ProposalOutdatedError, StreamhouseError
 from streamhouse.project.settings import Settings, load_settings
 from streamhouse.runtime.command import COMMAND_VARIABLE, Command, has_engine, own_command
 from streamhouse.runtime.query_environment import query_environment
-from streamhouse.ui.answers import Cell, PageQueryAnswer, ProblemDetail, QueryColumn
+from streamhouse.ui.answers import Cell, PageQueryAnswer, ProblemDetail, QueryColumn, QueryReads
 from streamhouse.ui.problem_data import ProblemError, new_problem
 
 MOST_ROWS = 1_000
@@ -95,6 +95,20 @@ class Asker:
             more=len(found) > rows,
             seconds=round(time.monotonic() - begun, 3),
         )
+
+    async def reads(self, sql: str, is_disconnected: Callable[[], Awaitable[bool]]) -> QueryReads:
+        """What a query reads of each table, in each tier.
+
+        Args:
+            sql: As for `ask`.
+            is_disconnected: As for `ask`.
+
+        Raises:
+            ProblemError: as for `ask`.
+        """
+        # One row is enough: what is read of a table does not depend on how many rows are wanted.
+        document = await self.document(("query", "--explain", "--limit", "1", "-"), sql, is_disconnected)
+        return QueryReads.model_validate({name: document[name] for name in QueryReads.model_fields})
 
     async def document(
         self,

@@ -110,6 +110,7 @@ def test_an_epoch_opens(open_page):
     told = page.locator("details.epoch[open]").inner_text()
     assert "120 rows written" in told
     assert "slowest" in told
+    page.wait_for_selector("details.epoch[open] .revision:has-text('Revision 1 was applied by a run at')")
 
 
 def test_a_flow_that_does_not_run_says_what_to_do(open_page):

@@ -91,6 +91,22 @@ def test_a_result_becomes_a_chart_and_a_file_and_is_remembered(open_page, shot, 
     assert page.locator("textarea").input_value() == BY_PRODUCT
 
 
+def test_a_result_says_what_was_read(open_page, shot, shop, streamhouse):
+    told = streamhouse("query", "--explain", BY_PRODUCT, cwd=shop)
+    page = open_page("#/query")
+    ask(page, BY_PRODUCT)
+    page.get_by_role("button", name="What was read").click()
+    page.wait_for_selector(".reads tbody tr")
+    cells = page.locator(".reads tbody tr").first.locator("td").all_inner_texts()
+    (read,) = told["reads"]
+    assert cells[:3] == [read["table"], "now", read["tier"]]
+    assert cells[3] == f"{len(read['columns'])} of {read['of_columns']}: {', '.join(read['columns'])}"
+    assert told["engine"] in page.inner_text(".reads")
+    shot(page, "reads")
+    page.get_by_role("button", name="What was read").click()
+    assert page.locator(".reads").count() == 0
+
+
 def test_rows_over_time_become_lines(open_page, shot):
     page = open_page("#/query")
     ask(page, "SELECT DATE(ordered_at) AS day, COUNT(*) AS orders FROM dwd.orders GROUP BY DATE(ordered_at)")

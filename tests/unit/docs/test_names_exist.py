@@ -44,6 +44,7 @@ ALLOWED = {
             "flows/NAME",
             "flows/NAME/graph",
             "flows/NAME/metrics",
+            "flows/NAME/revisions/N",
             "tables/NAME",
             "lineage/NAME",
             "proposals/ID",

@@ -35,6 +35,7 @@ def test_each_is_incremental(name):
     flow = Flow(flow="ready", steps=(Step(use=name, reads={"rows": Read(table="ods.given")}, writes=writes),))
     (step,) = compile_flow(flow, Registry([action]), {}, {"ods.given": table}).steps
     assert step.strategy is STRATEGIES[name], step.reason
+    assert [notice.message for notice in step.notices] == [], "what we write ourselves asks a person nothing"
     assert action.examples
 
 

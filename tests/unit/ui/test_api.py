@@ -427,6 +427,7 @@ def test_nothing_is_compiled_for_a_look_at_what_is_applied(client, state, monkey
 def test_a_file_of_rows_needs_who_may_query(client_of, state):
     reader = client_of(Person("ada", may_decide=True, may_query=False))
     assert reader.post("/api/query/export", json={"sql": "SELECT 1", "format": "csv"}).status_code == 403
+    assert reader.post("/api/query/reads", json={"sql": "SELECT 1"}).status_code == 403
 
 
 def test_dead_letters_and_their_button(client_of, state, project):

@@ -86,6 +86,32 @@ def test_rows_as_a_file(project):
     assert told == "['query', '--format', 'csv'] SELECT 1\n"
 
 
+def test_what_was_read_is_what_the_command_explains(project):
+    lake = {
+        "table": "dwd.orders",
+        "moment": "",
+        "tier": "warm",
+        "columns": ["id"],
+        "of_columns": 3,
+        "where": ["id > 1"],
+    }
+    lake |= {"rows": 5, "of_rows": 9, "files": 1, "of_files": 2, "bytes": 10, "of_bytes": 20}
+    past = {
+        "table": "dwd.orders.history",
+        "moment": "epoch 3",
+        "tier": None,
+        "columns": [],
+        "of_columns": 2,
+        "where": [],
+    }
+    past |= dict.fromkeys(("rows", "of_rows", "files", "of_files", "bytes", "of_bytes"))
+    document = {"engine": "Spark", "reason": "asked for", "seconds": 0.25, "rows": 4, "reads": [lake, past]}
+    called = f"d = {document!r}; d['engine'] = ' '.join(sys.argv[1:5]) + sys.stdin.read()"
+    asker = Asker(project.root, script(f"import json, sys; {called}; print(json.dumps(d))"))
+    told = asyncio.run(asker.reads("SELECT 1", waits)).model_dump(mode="json")
+    assert told == {"engine": "query --explain --limit 1SELECT 1", "reason": "asked for", "reads": [lake, past]}
+
+
 @pytest.mark.parametrize(
     ("said", "code", "status"),
     [

@@ -19,6 +19,7 @@ from streamhouse.ui.answers.changes import (
     FlowChange,
     PlanPage,
     ProposalBehind,
+    RevisionPage,
     VerdictAnswer,
 )
 from streamhouse.ui.answers.flows import (
@@ -37,7 +38,16 @@ from streamhouse.ui.answers.flows import (
     TierTrouble,
 )
 from streamhouse.ui.answers.graph import Graph, GraphEdge, GraphNode, GraphSegment, NodeStep, TierRetention
-from streamhouse.ui.answers.queries import Cell, ExportRequest, PageQueryAnswer, QueryColumn, QueryRequest
+from streamhouse.ui.answers.queries import (
+    Cell,
+    ExportRequest,
+    PageQueryAnswer,
+    QueryColumn,
+    QueryReads,
+    QueryRequest,
+    ReadsRequest,
+    TablePartRead,
+)
 from streamhouse.ui.answers.tables import (
     ColumnAnswer,
     LineageLink,
@@ -100,10 +110,13 @@ __all__ = [
     "ProposalBehind",
     "QuarantineAnswer",
     "QueryColumn",
+    "QueryReads",
     "QueryRequest",
     "ReadAnswer",
     "ReaderAnswer",
+    "ReadsRequest",
     "ReplayAnswer",
+    "RevisionPage",
     "Rule",
     "RunEvent",
     "SearchResult",
@@ -112,6 +125,7 @@ __all__ = [
     "Span",
     "StepAnswer",
     "TablePage",
+    "TablePartRead",
     "TableSummary",
     "TierRetention",
     "TierTrouble",

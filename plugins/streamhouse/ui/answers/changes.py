@@ -81,6 +81,16 @@ class ChangeAnswer(Answer):
     proposals: tuple[ProposalBehind, ...]
 
 
+class RevisionPage(Answer):
+    """One applied plan of a flow, and what it changed."""
+
+    flow: str
+    revision: int
+    applied_at: datetime
+    change: ChangeAnswer | None  # of the journal; null: a run began with it, or the journal cannot tell
+    diff: FlowDiff | None  # against the revision before; null: it is the first, or one of both cannot be read
+
+
 class VerdictAnswer(Answer):
     """What a change upstream means for one step."""
 

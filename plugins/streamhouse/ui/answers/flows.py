@@ -77,6 +77,7 @@ class EpochPoint(Answer):
 
     segment: str
     epoch: int
+    revision: int | None = Field(description="of the plan that it ran with; null: of none that is recorded")
     finished_at: datetime
     seconds: float
     rows: int

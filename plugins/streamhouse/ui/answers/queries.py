@@ -28,6 +28,14 @@ class ExportRequest(BaseModel):
     format: Literal["csv", "parquet"]
 
 
+class ReadsRequest(BaseModel):
+    """A query of which a person wants to know what it reads."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    sql: str
+
+
 class QueryColumn(Answer):
     """A column of an answer; `type` is Spark's."""
 
@@ -42,3 +50,28 @@ class PageQueryAnswer(Answer):
     rows: tuple[tuple[Cell, ...], ...]
     more: bool  # there are more rows than were asked for
     seconds: float
+
+
+class TablePartRead(Answer):
+    """What a query read of one table in one tier, as `query.explain.TableRead` has it."""
+
+    table: str
+    moment: str  # as of when; empty: now
+    tier: str | None  # null: the state store
+    columns: tuple[str, ...]
+    of_columns: int
+    where: tuple[str, ...]  # conditions that reach the store
+    rows: int | None
+    of_rows: int | None
+    files: int | None
+    of_files: int | None
+    bytes: int | None
+    of_bytes: int | None
+
+
+class QueryReads(Answer):
+    """What computed a query, and what was read for it."""
+
+    engine: str
+    reason: str  # why it was Spark; empty: it was not
+    reads: tuple[TablePartRead, ...]

@@ -1,5 +1,6 @@
 // The rows that a query gave: as a table, as a chart, as a file.
 import { download } from "./api.js";
+import { Reads } from "./reads.js";
 import { ResultChart, chartable } from "./result_chart.js";
 import { html, useState } from "./html.js";
 import { Empty, toast } from "./parts.js";
@@ -12,14 +13,17 @@ export const isNumber = (type) => /^(tinyint|smallint|int|bigint|float|double|de
 export function Answer({ answer, sql }) {
   const { columns, rows, more, seconds } = answer;
   const [as, setAs] = useState("table");
+  const [showsReads, setShowsReads] = useState(false);
   const charts = sql ? chartable(answer) : [];
   const shown = charts.includes(as) ? as : "table";
   return html`<div class="decide results">
       <span class="quiet">${more ? `the first ${count(rows.length)} rows, and there are more` : plural(rows.length, "row")}${seconds === undefined ? null : `; ${duration(seconds * 1000)}`}</span>
       ${charts.length ? html`<span role="group" aria-label="Show as" class="spans">${["table", ...charts].map((one) => html`<button type="button" class="small" key=${one} aria-pressed=${one === shown ? "true" : "false"} onClick=${() => setAs(one)}>${one}</button>`)}</span>` : null}
       <span class="grow"></span>
+      ${sql ? html`<button type="button" class="small" aria-expanded=${showsReads ? "true" : "false"} title="Tiers, columns, files and conditions, as streamhouse query --explain shows them" onClick=${() => setShowsReads(!showsReads)}>What was read</button>` : null}
       ${sql && rows.length ? Object.keys(EXPORTS).map((format) => html`<${Export} key=${format} sql=${sql} format=${format} />`) : null}
     </div>
+    ${sql && showsReads ? html`<${Reads} sql=${sql} />` : null}
     ${!columns.length || !rows.length ? html`<${Empty}>No rows.<//>` : shown === "table" ? html`<${Rows} ...${{ columns, rows }} />` : html`<${ResultChart} answer=${answer} kind=${shown} />`}`;
 }
 

@@ -106,8 +106,9 @@ const Checks = ({ checks }) => html`<${Table} label="Audit" rows=${checks} colum
   { name: "found", wide: true, of: (c) => c.text },
 ]} />`;
 
-function FlowPlan({ change: f }) {
-  const told = f.revision === null ? "never applied; a run creates it" : f.changes ? `differs from revision ${f.revision}` : f.text_only ? `nothing to do (revision ${f.revision}); only text differs` : `as applied (revision ${f.revision})`;
+/** What a plan changes, finding by finding; `title`: another one than how it differs from what is applied. */
+export function FlowPlan({ change: f, title }) {
+  const told = title ?? (f.revision === null ? "never applied; a run creates it" : f.changes ? `differs from revision ${f.revision}` : f.text_only ? `nothing to do (revision ${f.revision}); only text differs` : `as applied (revision ${f.revision})`);
   const rows = [
     ...f.diff.steps.flatMap((s) => s.findings.map((x) => ({ ...x, change: s.change, step: s.step, columns: x.rows ? ["all"] : x.columns }))),
     ...f.diff.settings.map((x) => ({ ...x, change: "setting", step: f.flow })),

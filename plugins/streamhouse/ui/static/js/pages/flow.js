@@ -2,10 +2,11 @@
 import { useData } from "../api.js";
 import { Code } from "../code.js";
 import { FlowGraph } from "../graph.js";
-import { html, useMemo } from "../html.js";
+import { html, useMemo, useState } from "../html.js";
 import { Ago, Chip, Empty, FailingTiers, Losses, Lost, State, Table, Tabs, Troubles, Waiting } from "../parts.js";
 import { go, link } from "../route.js";
 import { count, duration, instant, plural, rate } from "../words.js";
+import { FlowPlan } from "./changes.js";
 import { History } from "./history.js";
 import { TableDetail } from "./table.js";
 
@@ -20,7 +21,7 @@ export default function Flow({ of: name, query, about }) {
   const tabs = [
     { id: "graph", name: "Graph", content: () => html`<${Drawn} ...${{ graph, undrawn, query, trace, about, name, live: flow.state === "running", select }} />` },
     { id: "history", name: "History", content: () => html`<${History} flow=${name} target=${flow.target_ms} span=${query.span} onSpan=${(span) => go(["flows", name], { ...query, span }, { replace: true })} />` },
-    { id: "epochs", name: "Epochs", content: () => html`<${Epochs} page=${page} />` },
+    { id: "epochs", name: "Epochs", content: () => html`<${Epochs} page=${page} flow=${name} />` },
     { id: "events", name: `Events`, content: () => html`<${Events} events=${page.events} />` },
     { id: "file", name: "Definition", content: () => (page.source ? html`<p class="quiet">${page.source.file}</p><${Code} text=${page.source.text} language="yaml" label=${page.source.file} />` : html`<${Empty}>No file defines this flow.<//>`) },
   ];
@@ -108,7 +109,7 @@ function traced(links) {
   return found;
 }
 
-function Epochs({ page }) {
+function Epochs({ page, flow }) {
   if (!page.epochs.length) return html`<${Empty}>No epoch was finished yet.<//>`;
   const target = page.summary.target_ms;
   const most = Math.max(...page.epochs.map((e) => e.lag_ms), target) * 1.05;
@@ -121,7 +122,7 @@ function Epochs({ page }) {
       </svg>
     </figure>
     <${Table} label="Epochs" rows=${page.epochs.toReversed().slice(0, 50)} key=${(e) => `${e.segment} ${e.epoch}`} columns=${[
-      { name: "epoch", of: (e) => html`<${Opened} of=${e} />` },
+      { name: "epoch", of: (e) => html`<${Opened} of=${e} flow=${flow} />` },
       { name: "finished (UTC)", time: true, of: (e) => instant(e.finished_at).slice(0, 19) },
       { name: "segment", of: (e) => e.segment },
       { name: "rows written", right: true, of: (e) => count(e.rows) },
@@ -131,18 +132,31 @@ function Epochs({ page }) {
 }
 
 /** An epoch in full: where its time went, and what it wrote. */
-function Opened({ of: e }) {
+function Opened({ of: e, flow }) {
+  const [open, setOpen] = useState(false);
   const layers = Object.entries(e.layers).sort(([, a], [, b]) => a - b);
   const hops = layers.map(([layer, ms], i) => [layer, ms - (i ? layers[i - 1][1] : e.waited_ms)]);
   const slowest = hops.reduce((most, hop) => (hop[1] > most[1] ? hop : most), ["the wait", e.waited_ms]);
-  return html`<details class="epoch"><summary>${e.epoch}</summary>
+  return html`<details class="epoch" onToggle=${(event) => setOpen(event.target.open)}><summary>${e.epoch}</summary>
     <dl class="facts small">
       <div><dt>waited</dt><dd>${duration(e.waited_ms)} from the first row seen to the begin</dd></div>
       ${hops.map(([layer, ms]) => html`<div key=${layer}><dt>${layer}</dt><dd>${duration(ms)} until it was readable</dd></div>`)}
       <div><dt>slowest</dt><dd>${slowest[0]}, ${duration(slowest[1])}</dd></div>
       ${Object.entries(e.tables).map(([table, rows]) => html`<div key=${table}><dt><a href=${link(["tables", table])}>${table}</a></dt><dd>${plural(rows, "row")} written</dd></div>`)}
+      ${e.revision === null ? null : html`<div><dt>plan</dt><dd>revision ${e.revision}</dd></div>`}
     </dl>
+    ${open && e.revision !== null ? html`<${Revision} flow=${flow} number=${e.revision} />` : null}
   </details>`;
+}
+
+/** The plan that an epoch ran with: since when, by which change, and what that changed. */
+function Revision({ flow, number }) {
+  const { data: found, problem } = useData(`api/flows/${encodeURIComponent(flow)}/revisions/${number}`);
+  if (!found) return html`<${Waiting} problem=${problem} />`;
+  const by = found.change ? html`<a href=${link(["changes"])}>change ${found.change.id}</a> by ${found.change.asked_by}` : "a run";
+  return html`<div class="revision"><p class="quiet small">Revision ${number} was applied by ${by} at ${instant(found.applied_at)}.</p>
+    ${found.diff ? html`<${FlowPlan} change=${{ flow, revision: number, outcome: found.diff.outcome, changes: true, text_only: false, blocks: false, diff: found.diff }} title="against revision ${number - 1}" />` : null}
+  </div>`;
 }
 
 function Events({ events }) {
