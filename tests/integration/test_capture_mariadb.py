@@ -20,6 +20,7 @@ from streamhouse.capture.binlog import MYSQL
 from streamhouse.capture.process import database_of, host
 from streamhouse.capture.wanted import WantedTable
 from streamhouse.errors import CaptureFailedError
+from streamhouse.ingest.checked_lines import event_alone
 from streamhouse.ingest.journal import groups, segments
 from streamhouse.ingest.shapes import source_shape
 from streamhouse.jobs.run import Meter, carry
@@ -184,7 +185,7 @@ def streamed(segment):
     """The place and the operation of each event of a segment that is no part of a snapshot."""
     for line in segment.read_bytes().splitlines():
         if b'"snapshot":null' in line:
-            event = json.loads(line)["value"]
+            event = json.loads(event_alone(line))["value"]
             source, op = event["source"], event.get("op", "ddl")
             row = source["row"] if op in ("c", "u", "d") else 0  # a statement has that of the event before it
             yield (source["file"], source["pos"], row), op
