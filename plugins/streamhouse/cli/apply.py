@@ -118,14 +118,23 @@ def _wanted(
     _refuse_unreadable(flows, found, unreadable)
     _check_choices(choices, found)
     unread: list[UnreadableChange] = []
-    built = built_in_environments(app, found, unread) if environment is None and not choices else {}
+    promotes = environment is None and not choices
     if not app.as_json:
+        built = built_in_environments(app, found, unread) if promotes else {}
         show_unreadable(unread, app.output)
         for one in found:
             _show(one, app)
             if one.plan.flow in built:
                 show_promotion(one.plan.flow, built[one.plan.flow], app.output)
+    elif promotes:
+        unread += _unread_environments(app, found)
     return [one for one in found if one.is_change or one.differs], unread
+
+
+def _unread_environments(app: App, found: "list[PlanComparison]") -> "list[UnreadableChange]":
+    from streamhouse.change.promotion import unread_environments
+
+    return unread_environments(app.project, found)
 
 
 def _refuse_unreadable(flows: tuple[str, ...], found: "list[PlanComparison]", unreadable: "Unreadable") -> None:
