@@ -307,6 +307,8 @@ def changes(app: App, which: str | None, limit: int, action: str | None, wait: b
 
 def _recent(app: App, flow: str | None, limit: int) -> "list[Change | UnreadableChange]":
     """The newest changes, the last one first, also those that cannot be read."""
+    from streamhouse.state.records import newest_first
+
     state = app.project.existing_state()
     if state is None:
         if flow is not None:
@@ -317,8 +319,7 @@ def _recent(app: App, flow: str | None, limit: int) -> "list[Change | Unreadable
         if flow is not None:
             app.check_flow(flow, state)
         readable = state.recent_changes(flow, limit, unreadable)
-    found: list[Change | UnreadableChange] = [*readable, *unreadable]
-    return sorted(found, key=lambda one: one.id, reverse=True)
+    return newest_first(readable, unreadable)
 
 
 def _list(app: App, flow: str | None, limit: int) -> None:
