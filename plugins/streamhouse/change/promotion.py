@@ -12,6 +12,18 @@ from streamhouse.state.plans import Unreadable
 from streamhouse.state.records import UnreadableChange
 
 
+def unread_environments(project: Project, compared: Iterable[PlanComparison]) -> list[UnreadableChange]:
+    """The environments that cannot be read, of the flows that applying changes: none of them is promoted."""
+    changed = {one.plan.flow for one in compared if one.changes_applied}
+    state = project.existing_state() if changed else None
+    if state is None:
+        return []
+    unread: list[UnreadableChange] = []
+    with state:
+        state.environments(unread)
+    return [one for one in unread if one.flow in changed]
+
+
 def built_before(
     project: Project, compared: Iterable[PlanComparison], unreadable: list[UnreadableChange] | None = None
 ) -> dict[str, BuiltAlready]:

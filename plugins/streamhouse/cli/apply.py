@@ -118,14 +118,23 @@ def _wanted(
     _refuse_unreadable(flows, found, unreadable)
     _check_choices(choices, found)
     unread: list[UnreadableChange] = []
-    built = built_in_environments(app, found, unread) if environment is None and not choices else {}
+    promotes = environment is None and not choices
     if not app.as_json:
+        built = built_in_environments(app, found, unread) if promotes else {}
         show_unreadable(unread, app.output)
         for one in found:
             _show(one, app)
             if one.plan.flow in built:
                 show_promotion(one.plan.flow, built[one.plan.flow], app.output)
+    elif promotes:
+        unread += _unread_environments(app, found)
     return [one for one in found if one.is_change or one.differs], unread
+
+
+def _unread_environments(app: App, found: "list[PlanComparison]") -> "list[UnreadableChange]":
+    from streamhouse.change.promotion import unread_environments
+
+    return unread_environments(app.project, found)
 
 
 def _refuse_unreadable(flows: tuple[str, ...], found: "list[PlanComparison]", unreadable: "Unreadable") -> None:
@@ -298,6 +307,8 @@ def changes(app: App, which: str | None, limit: int, action: str | None, wait: b
 
 def _recent(app: App, flow: str | None, limit: int) -> "list[Change | UnreadableChange]":
     """The newest changes, the last one first, also those that cannot be read."""
+    from streamhouse.state.records import newest_first
+
     state = app.project.existing_state()
     if state is None:
         if flow is not None:
@@ -308,8 +319,7 @@ def _recent(app: App, flow: str | None, limit: int) -> "list[Change | Unreadable
         if flow is not None:
             app.check_flow(flow, state)
         readable = state.recent_changes(flow, limit, unreadable)
-    found: list[Change | UnreadableChange] = [*readable, *unreadable]
-    return sorted(found, key=lambda one: one.id, reverse=True)
+    return newest_first(readable, unreadable)
 
 
 def _list(app: App, flow: str | None, limit: int) -> None:

@@ -36,11 +36,13 @@ Examples:
 @click.pass_context
 def list_(context: click.Context) -> None:
     """List every environment with its tables. Exit code 6: one of them cannot be read."""
+    from streamhouse.state.records import newest_first
+
     app: App = context.obj
     unreadable: list[UnreadableChange] = []
     with app.project.existing_state() or nullcontext() as state:
         readable = state.environments(unreadable) if state is not None else []
-    found: list[Change | UnreadableChange] = [*readable, *unreadable]
+    found = newest_first(readable, unreadable)
     if app.as_json:
         app.output.document({"environments": [environment_document(one) for one in found]})
     elif not found:

@@ -93,10 +93,7 @@ class CdcOptions(NotNull):
     )
     on_bad_rows: OnBadRows = Field(default=OnBadRows(), description="fail or dead_letter, and a limit")
 
-    @field_validator("columns")
-    @classmethod
-    def _types_can_be_stored(cls, value: dict[str, str]) -> dict[str, str]:
-        return stored_types(value)
+    _types_can_be_stored = field_validator("columns")(stored_types)
 
     @model_validator(mode="after")
     def _from_one_place(self) -> Self:

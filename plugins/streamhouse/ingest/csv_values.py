@@ -9,11 +9,11 @@ import pyarrow.compute as pc
 from streamhouse.ingest.csv_options import CsvForm
 from streamhouse.ingest.csv_times import days, instants, local_times
 from streamhouse.stores.arrow import arrow_type
-from streamhouse.stores.decimals import texts_as_decimals
+from streamhouse.stores.decimals import PLAIN_NUMBER, texts_as_decimals
 
 _WHOLE = r"^[+-]?[0-9]+$"
-_NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
-_FLOATING = r"^(NaN|-?Inf|[+-]?Infinity|[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?)$"
+_NUMBER = f"^{PLAIN_NUMBER}$"
+_FLOATING = f"^(NaN|-?Inf|[+-]?Infinity|{PLAIN_NUMBER})$"
 _ENDLESS = r"(Inf|NaN)"
 _BLANKS = " \t"
 _FIRST_DAY, _LAST_DAY = date(1, 1, 1), date(9999, 12, 31)

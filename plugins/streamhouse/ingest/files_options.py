@@ -24,10 +24,7 @@ class _AnyFiles(NotNull):
 class FilesOptions(CsvForm, _AnyFiles):
     """Options of `files`."""
 
-    @field_validator("columns")
-    @classmethod
-    def _types_can_be_stored(cls, value: dict[str, str]) -> dict[str, str]:
-        return stored_types(value)
+    _types_can_be_stored = field_validator("columns")(stored_types)
 
     @model_validator(mode="after")
     def _format_is_known(self) -> Self:

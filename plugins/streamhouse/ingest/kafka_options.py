@@ -38,10 +38,7 @@ class KeyOptions(Frozen):
     )
     columns: dict[str, str] = Field(min_length=1, description="column: type, of fields of the key")
 
-    @field_validator("columns")
-    @classmethod
-    def _types_can_be_stored(cls, value: dict[str, str]) -> dict[str, str]:
-        return stored_types(value)
+    _types_can_be_stored = field_validator("columns")(stored_types)
 
     @model_validator(mode="after")
     def _are_of_the_format(self) -> Self:
@@ -83,10 +80,7 @@ class KafkaOptions(NotNull, BrokerOptions):
     )
     on_bad_rows: OnBadRows = Field(default=OnBadRows(), description="fail or dead_letter, and a limit")
 
-    @field_validator("columns")
-    @classmethod
-    def _types_can_be_stored(cls, value: dict[str, str]) -> dict[str, str]:
-        return stored_types(value)
+    _types_can_be_stored = field_validator("columns")(stored_types)
 
     @model_validator(mode="after")
     def _names_are_unique(self) -> Self:

@@ -109,12 +109,7 @@ class RegisteredMessages:
         return f"schema {number}" + (f", version {version} of '{self._subject}'" if version is not None else "")
 
     def _of_schema(self, number: int, values: Sequence[bytes], columns: tuple[Column, ...]) -> pa.Table:
-        try:
-            schema = self._client.schema(number)
-        except NotRegistered as error:
-            raise UnreadableError("schema", f"the registry has no schema {number}") from error
-        if schema.language != LANGUAGES[self._form]:
-            raise UnreadableError("schema", f"schema {number} is in {schema.language} and not in {self._form}")
+        schema = _registered(self._client, number, self._form)
         rows = _READERS[schema.language](schema, values, columns)
         for name, column in zip(rows.column_names, rows.columns, strict=True):
             with in_column(name):
@@ -143,14 +138,18 @@ class RegisteredEvents:
             StoreUnavailableError: the registry does not answer.
             MissingPackageError: the compiler of Protobuf is not installed.
         """
-        number = _schema_id(value)
-        try:
-            schema = self._client.schema(number)
-        except NotRegistered as error:
-            raise UnreadableError("schema", f"the registry has no schema {number}") from error
-        if schema.language != LANGUAGES[self._form]:
-            raise UnreadableError("schema", f"schema {number} is in {schema.language} and not in {self._form}")
+        schema = _registered(self._client, _schema_id(value), self._form)
         return _connect(schema).text(value, _HEADER_BYTES)
+
+
+def _registered(client: RegistryClient, number: int, form: str) -> RegisteredSchema:
+    try:
+        schema = client.schema(number)
+    except NotRegistered as error:
+        raise UnreadableError("schema", f"the registry has no schema {number}") from error
+    if schema.language != LANGUAGES[form]:
+        raise UnreadableError("schema", f"schema {number} is in {schema.language} and not in {form}")
+    return schema
 
 
 def connect_part(schema: RegisteredSchema) -> Mapping[str, Any]:

@@ -72,10 +72,10 @@ class Fates:
             return "applied", f"in revision {applied[0]} of {proposal.flow}"
         if (place := self._environment(proposal)) is not None:
             return "built", f"in {place}; streamhouse env promote {proposal.flow} {place}"
+        if all(one.detail != PROJECT for one in written):  # no environment is built of another folder
+            return "written", f"into {written[-1].detail}"
         if (unread := self._unread_environment(proposal)) is not None:
             return "written", f"whether environment {unread.environment} has it is not known: {unread.error.message}"
-        if all(one.detail != PROJECT for one in written):
-            return "written", f"into {written[-1].detail}"
         if not self.is_written(proposal):
             return "written", "and the files here say something else"
         return "written", f"waits for: streamhouse apply {proposal.flow}" if proposal.flow else "into the project"

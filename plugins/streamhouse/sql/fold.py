@@ -9,7 +9,7 @@ from streamhouse.model.types import MergeFunction, ReadMode
 from streamhouse.sql.dialect import render
 from streamhouse.sql.infer import Inference
 from streamhouse.sql.rows import Inputs, NotProvenError, refuse_cuts, source_arms
-from streamhouse.sql.scopes import aggregates_in, function_name, generators_in, peel
+from streamhouse.sql.scopes import GROUPING_SETS, aggregates_in, function_name, generators_in, peel
 from streamhouse.sql.windows import is_bound
 from streamhouse.sql.words import words
 
@@ -55,8 +55,7 @@ def group_keys(query: exp.Select) -> list[exp.Expr]:
     if group is None:
         raise NotProvenError("there is no GROUP BY")
     several = ("rollup", "cube", "grouping_sets", "all", "totals")
-    tangled = (exp.Rollup, exp.Cube, exp.GroupingSets)
-    if any(group.args.get(k) for k in several) or any(isinstance(e, tangled) for e in group.expressions):
+    if any(group.args.get(k) for k in several) or any(isinstance(e, GROUPING_SETS) for e in group.expressions):
         raise NotProvenError("ROLLUP, CUBE and GROUPING SETS make several groupings")
     return list(group.expressions)
 

@@ -10,11 +10,10 @@ from typing import TypeVar
 from streamhouse.sql import spark_type as t
 from streamhouse.sql.literals import time_arithmetic
 from streamhouse.sql.spark_type import SparkType
-from streamhouse.sql.text_types import chosen_text, overlaid, padded, piece, reversed_value
+from streamhouse.sql.text_types import Types, chosen_text, first_type, overlaid, padded, piece, reversed_value
 from streamhouse.sql.words import words
 
-Rule = Callable[[Sequence[SparkType | None]], SparkType | None]
-Types = Sequence[SparkType | None]
+Rule = Callable[[Types], SparkType | None]
 T = TypeVar("T")
 
 AGGREGATES = words(
@@ -133,10 +132,6 @@ FIXED: dict[str, SparkType] = {
 }
 
 
-def _first(types: Types) -> SparkType | None:
-    return types[0] if types else None
-
-
 def _widest(types: Types) -> SparkType | None:
     return t.widest(*types)
 
@@ -151,7 +146,7 @@ def _spread(interval: SparkType) -> SparkType:
 
 
 def _sum(types: Types) -> SparkType | None:
-    argument_type = _first(types)
+    argument_type = first_type(types)
     if argument_type is None:
         return None
     if argument_type.kind == "decimal":
@@ -164,7 +159,7 @@ def _sum(types: Types) -> SparkType | None:
 
 
 def _avg(types: Types) -> SparkType | None:
-    argument_type = _first(types)
+    argument_type = first_type(types)
     if argument_type is None:
         return None
     if argument_type.kind in INTERVALS:
@@ -179,29 +174,29 @@ def _avg(types: Types) -> SparkType | None:
 def _percentile(types: Types) -> SparkType | None:
     # An array of fractions gives an array of answers.
     several = len(types) > 1 and types[1] is not None and types[1].kind == "array"
-    kind = _first(types)
+    kind = first_type(types)
     answer = _spread(kind) if kind is not None and kind.kind in INTERVALS else t.DOUBLE
     return t.array_of(answer) if several else answer
 
 
 def _approx_percentile(types: Types) -> SparkType | None:
-    argument_type = _first(types)
+    argument_type = first_type(types)
     several = len(types) > 1 and types[1] is not None and types[1].kind == "array"
     return t.array_of(argument_type) if argument_type and several else argument_type
 
 
 def _list(types: Types) -> SparkType | None:
-    argument_type = _first(types)
+    argument_type = first_type(types)
     return t.array_of(argument_type) if argument_type else None
 
 
 def _element(types: Types) -> SparkType | None:
-    argument_type = _first(types)
+    argument_type = first_type(types)
     return argument_type.element if argument_type else None
 
 
 def _element_at(types: Types) -> SparkType | None:
-    argument_type = _first(types)
+    argument_type = first_type(types)
     if argument_type and argument_type.kind == "map":
         return argument_type.fields[1][1]
     return argument_type.element if argument_type else None
@@ -229,17 +224,17 @@ def _map(types: Types) -> SparkType | None:
 
 
 def _map_keys(types: Types) -> SparkType | None:
-    argument_type = _first(types)
+    argument_type = first_type(types)
     return t.array_of(argument_type.fields[0][1]) if argument_type and argument_type.kind == "map" else None
 
 
 def _map_values(types: Types) -> SparkType | None:
-    argument_type = _first(types)
+    argument_type = first_type(types)
     return t.array_of(argument_type.fields[1][1]) if argument_type and argument_type.kind == "map" else None
 
 
 def _map_entries(types: Types) -> SparkType | None:
-    argument_type = _first(types)
+    argument_type = first_type(types)
     return t.array_of(t.struct_of(*argument_type.fields)) if argument_type and argument_type.kind == "map" else None
 
 
@@ -273,7 +268,7 @@ def _if(types: Types) -> SparkType | None:
 
 def _rounded(digits: int) -> Rule:
     def rule(types: Types) -> SparkType | None:
-        argument_type = _first(types)
+        argument_type = first_type(types)
         if argument_type is None or argument_type.kind != "decimal":
             return argument_type if argument_type and argument_type.numeric else None
         whole = argument_type.precision - argument_type.scale + 1
@@ -286,7 +281,7 @@ def _rounded(digits: int) -> Rule:
 
 
 def _whole(types: Types) -> SparkType | None:
-    argument_type = _first(types)
+    argument_type = first_type(types)
     if argument_type is None or not argument_type.numeric or len(types) != 1:
         return None
     return (
@@ -305,12 +300,12 @@ def _operator(symbol: str) -> Rule:
 
 def _window(types: Types) -> SparkType | None:
     """Start and end of a time window: instants, but of a time without a zone such times."""
-    moment = t.TIMESTAMP_NTZ if _first(types) == t.TIMESTAMP_NTZ else t.TIMESTAMP
+    moment = t.TIMESTAMP_NTZ if first_type(types) == t.TIMESTAMP_NTZ else t.TIMESTAMP
     return t.struct_of(("start", moment), ("end", moment))
 
 
 def _number(types: Types) -> SparkType | None:
-    argument_type = _first(types)
+    argument_type = first_type(types)
     return argument_type if argument_type and (argument_type.numeric or argument_type.kind in INTERVALS) else None
 
 
@@ -329,34 +324,34 @@ def cut_to(digits: int) -> Rule:
 
 
 def _bits(types: Types) -> SparkType | None:
-    argument_type = _first(types)
+    argument_type = first_type(types)
     if argument_type is None or not argument_type.integral:
         return None
     return argument_type if argument_type == t.BIGINT else t.INT
 
 
 def _zero_if_null(types: Types) -> SparkType | None:
-    return t.INT if _first(types) == t.VOID else t.widest(*types[:1], t.INT)
+    return t.INT if first_type(types) == t.VOID else t.widest(*types[:1], t.INT)
 
 
 def _histogram(types: Types) -> SparkType | None:
-    argument_type = _first(types)
+    argument_type = first_type(types)
     return t.array_of(t.struct_of(("x", argument_type), ("y", t.DOUBLE))) if argument_type else None
 
 
 def _top_k(types: Types) -> SparkType | None:
-    argument_type = _first(types)
+    argument_type = first_type(types)
     return t.array_of(t.struct_of(("item", argument_type), ("count", t.BIGINT))) if argument_type else None
 
 
 def _top_k_sketch(types: Types) -> SparkType | None:
-    item = _first(types)
+    item = first_type(types)
     fields = ("sketch", t.BINARY), ("maxItemsTracked", t.INT), ("itemDataType", item), ("itemDataTypeDDL", t.STRING)
     return t.struct_of(*((name, kind) for name, kind in fields if kind is not None)) if item else None
 
 
 def _top_k_of_sketch(types: Types) -> SparkType | None:
-    sketch = _first(types)
+    sketch = first_type(types)
     return _top_k([sketch.fields[2][1]]) if sketch and sketch.kind == "struct" and len(sketch.fields) == 4 else None
 
 
@@ -411,7 +406,7 @@ RULES: dict[str, Rule] = {
             map_filter bit_and bit_or bit_xor filter nullifzero approx_top_k_combine
             """
         ),
-        _first,
+        first_type,
     ),
     **dict.fromkeys(("coalesce", "nvl", "ifnull", "greatest", "least", "map_concat"), _widest),
     **dict.fromkeys(("array_union", "array_except", "array_intersect"), _together),

@@ -10,9 +10,11 @@ from streamhouse.sql.admit import Refused
 from streamhouse.sql.classes import Kinds
 from streamhouse.sql.dialect import short
 from streamhouse.sql.scopes import (
+    GROUPING_SETS,
     aggregates_in,
     function_name,
     generators_in,
+    grouping_keys,
     has_grouping_sets,
     is_aggregate,
     is_generator,
@@ -90,7 +92,7 @@ def _named_by(node: exp.Expr, select: exp.Select) -> str:
     return items[int(node.name) - 1].alias_or_name if is_place and 0 < int(node.name) <= len(items) else ""
 
 
-_SETS = (exp.Group, exp.Rollup, exp.Cube, exp.GroupingSets, exp.Tuple, exp.Paren)
+_SETS = (exp.Group, exp.Tuple, exp.Paren, *GROUPING_SETS)
 
 
 def _is_plain(value: exp.Expr, keys: Collection[str]) -> bool:
@@ -257,7 +259,7 @@ def not_of_sets(scope: Scope) -> Iterator[Refused]:
     select = scope.expression
     if not isinstance(select, exp.Select) or not has_grouping_sets(select):
         return
-    keys = list(dict.fromkeys(_keys_of_sets(select.args["group"])))
+    keys = list(dict.fromkeys(grouping_keys(select.args["group"])))
     if any(key.is_int or (isinstance(key, exp.Column) and not key.table) for key in keys):
         return  # places, and names of output columns
     shown = ", ".join(map(short, keys))
@@ -281,21 +283,6 @@ def _is_key(node: exp.Expr, keys: Sequence[exp.Expr]) -> bool:
 
 
 _SHOWN = "name a column of the ROLLUP, CUBE or GROUPING SETS"
-
-
-def _keys_of_sets(node: exp.Expr) -> Iterator[exp.Expr]:
-    """The columns that a GROUP BY has, in its order, some several times."""
-    inner = node.unnest()
-    if not isinstance(inner, _WITH_KEYS):
-        yield inner
-        return
-    for part in (*inner.expressions, *(one for form in _OLD_FORMS for one in inner.args.get(form) or [])):
-        if isinstance(part, exp.Expr):
-            yield from _keys_of_sets(part)
-
-
-_OLD_FORMS = ("rollup", "cube", "grouping_sets")  # GROUP BY a, b WITH ROLLUP
-_WITH_KEYS = (exp.Group, exp.Rollup, exp.Cube, exp.GroupingSets, exp.Tuple)
 
 
 def _keys(group: exp.Expr | None, select: exp.Select) -> list[exp.Expr] | None:

@@ -1,6 +1,6 @@
 """Small questions about scopes and expressions that several analyses ask."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
@@ -105,7 +105,26 @@ def generators_in(node: exp.Expr) -> list[exp.Expr]:
 def has_grouping_sets(query: exp.Expr) -> bool:
     """Whether a SELECT has ROLLUP, CUBE or GROUPING SETS."""
     group = query.args.get("group")
-    return group is not None and bool(group.args.get("totals") or group.find(exp.Rollup, exp.Cube, exp.GroupingSets))
+    return group is not None and bool(group.args.get("totals") or group.find(*GROUPING_SETS))
+
+
+GROUPING_SETS = (exp.Rollup, exp.Cube, exp.GroupingSets)
+
+
+def sets_behind_keys(group: exp.Expr) -> list[exp.Expr]:
+    """The sets of a GROUP BY that stand behind its keys, as in `GROUP BY a, b WITH ROLLUP`."""
+    forms = (group.args.get(form) or [] for form in ("rollup", "cube", "grouping_sets"))
+    return [one for form in forms for one in form if isinstance(one, exp.Expr)]
+
+
+def grouping_keys(node: exp.Expr) -> Iterator[exp.Expr]:
+    """The keys of a GROUP BY, or of one of its sets, in its order; a key of several sets comes several times."""
+    inner = node.unnest()
+    if not isinstance(inner, (exp.Group, exp.Tuple, *GROUPING_SETS)):
+        yield inner
+        return
+    for part in (*inner.expressions, *sets_behind_keys(inner)):
+        yield from grouping_keys(part)
 
 
 def is_generator(node: exp.Expr) -> bool:

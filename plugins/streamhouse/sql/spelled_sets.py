@@ -4,8 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from sqlglot import exp
 
-_SETS = (exp.Rollup, exp.Cube, exp.GroupingSets, exp.Tuple)
-_OLD_FORMS = ("rollup", "cube", "grouping_sets")
+from streamhouse.sql.scopes import GROUPING_SETS, grouping_keys, sets_behind_keys
 
 
 def spell_places_in_sets(nodes: Iterable[exp.Expr]) -> bool:
@@ -34,16 +33,6 @@ def spell_places_in_sets(nodes: Iterable[exp.Expr]) -> bool:
 
 def _places(group: exp.Expr) -> Iterator[exp.Expr]:
     """The places inside the sets of a GROUP BY."""
-    parts = [one for form in _OLD_FORMS for one in group.args.get(form) or [] if isinstance(one, exp.Expr)]
-    for part in (*group.expressions, *parts):
-        if isinstance(part, _SETS):
-            yield from _inside(part)
-
-
-def _inside(part: exp.Expr) -> Iterator[exp.Expr]:
-    for one in part.expressions:
-        inner = one.unnest()
-        if isinstance(inner, _SETS):
-            yield from _inside(inner)
-        elif isinstance(inner, exp.Literal) and inner.is_int:
-            yield inner
+    for part in (*group.expressions, *sets_behind_keys(group)):
+        if isinstance(part, (exp.Tuple, *GROUPING_SETS)):
+            yield from (key for key in grouping_keys(part) if isinstance(key, exp.Literal) and key.is_int)

@@ -6,6 +6,12 @@ from streamhouse.sql import spark_type as t
 from streamhouse.sql.spark_type import SparkType
 
 Types = Sequence[SparkType | None]
+"""Of the arguments of a call; None: a type is unknown."""
+
+
+def first_type(types: Types) -> SparkType | None:
+    """The type of the first argument; None: it is unknown, or there is none."""
+    return types[0] if types else None
 
 
 def padded(types: Types) -> SparkType | None:
@@ -17,13 +23,13 @@ def padded(types: Types) -> SparkType | None:
 
 def reversed_value(types: Types) -> SparkType | None:
     """An array in another order, else a text."""
-    argument_type = _first(types)
+    argument_type = first_type(types)
     return argument_type if argument_type is None or argument_type.element is not None else t.STRING
 
 
 def piece(types: Types) -> SparkType | None:
     """Bytes of bytes, else a text."""
-    whole = _first(types)
+    whole = first_type(types)
     return whole if whole in (None, t.BINARY) else t.STRING
 
 
@@ -43,7 +49,3 @@ def text_of(types: Types) -> SparkType | None:
 def chosen_text(types: Types) -> SparkType | None:
     """Of `elt`, whose first argument says which of the others it gives."""
     return text_of(types[1:])
-
-
-def _first(types: Types) -> SparkType | None:
-    return types[0] if types else None

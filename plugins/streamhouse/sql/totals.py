@@ -1,15 +1,19 @@
 """Keys in which a total of ROLLUP, CUBE or GROUPING SETS looks like the group of NULL; pure."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 
 from sqlglot import exp
 
 from streamhouse.sql.fold import key_text
 from streamhouse.sql.schema import CheckedQuery
-from streamhouse.sql.scopes import function_name, has_grouping_sets, peel
-
-_TANGLED = (exp.Rollup, exp.Cube, exp.GroupingSets)
-_OLD_FORMS = ("rollup", "cube", "grouping_sets")  # GROUP BY a, b WITH ROLLUP
+from streamhouse.sql.scopes import (
+    GROUPING_SETS,
+    function_name,
+    grouping_keys,
+    has_grouping_sets,
+    peel,
+    sets_behind_keys,
+)
 
 
 def totals_like_nulls(query: CheckedQuery, key: Collection[str]) -> list[str]:
@@ -45,8 +49,8 @@ def _is_grouping_id(part: exp.Expr) -> bool:
 
 def _absent(group: exp.Expr) -> set[str]:
     """The texts of the group keys that some set does not have."""
-    plain = [one for one in group.expressions if not isinstance(one, _TANGLED)]
-    old = [one for form in _OLD_FORMS for one in group.args.get(form) or [] if isinstance(one, exp.Expression)]
+    plain = [one for one in group.expressions if not isinstance(one, GROUPING_SETS)]
+    old = sets_behind_keys(group)
     found: set[str] = set()
     for one in (*group.expressions, *old):
         if isinstance(one, exp.GroupingSets):
@@ -60,20 +64,10 @@ def _of_sets(sets: exp.GroupingSets) -> set[str]:
     texts = [_texts([one]) for one in sets.expressions]
     found: set[str] = set()
     for number, one in enumerate(sets.expressions):
-        found |= texts[number] if one.find(*_TANGLED) else set()
+        found |= texts[number] if one.find(*GROUPING_SETS) else set()
         found |= {text for text in texts[number] if not all(text in other for other in texts)}
     return found
 
 
 def _texts(keys: Iterable[exp.Expr]) -> set[str]:
-    return {key_text(one) for key in keys for one in _flat(key)}
-
-
-def _flat(key: exp.Expr) -> Iterator[exp.Expr]:
-    if isinstance(key, (exp.Tuple, *_TANGLED)):
-        for one in key.expressions:
-            yield from _flat(one)
-    elif isinstance(key, exp.Paren):
-        yield from _flat(key.this)
-    else:
-        yield key
+    return {key_text(one) for key in keys for one in grouping_keys(key)}

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from streamhouse.sql.admit import Refused
 from streamhouse.sql.classes import Kinds
-from streamhouse.sql.scopes import arguments_of, function_name
+from streamhouse.sql.scopes import arguments_of, function_name, grouping_keys
 from streamhouse.sql.spark_type import INT, SparkType
 from streamhouse.sql.typed import Lambda, Typed
 from streamhouse.sql.words import words
@@ -179,13 +179,7 @@ def _group_keys(group: exp.Group, items: Iterable[exp.Expr]) -> Iterator[exp.Exp
     """The keys of GROUP BY, also those of ROLLUP, CUBE and GROUPING SETS."""
     if group.args.get("all"):
         yield from items
-    pending = list(group.expressions)
-    while pending:
-        part = pending.pop(0)
-        if isinstance(part, (exp.Rollup, exp.Cube, exp.GroupingSets, exp.Tuple)):
-            pending += part.expressions
-        else:
-            yield part
+    yield from grouping_keys(group)
 
 
 def _compared_by_call(node: exp.Expr) -> _Compared:

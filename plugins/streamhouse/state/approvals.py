@@ -7,14 +7,14 @@ from enum import StrEnum
 from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy import Connection, Row, insert, select, update
 
 from streamhouse.errors import ApprovalClosedError, UnknownApprovalError
 from streamhouse.model.schema_change import QUESTION_LIFETIME
 from streamhouse.state.connect import Database
 from streamhouse.state.damage import parsing
 from streamhouse.state.identifiers import begin_so
-from streamhouse.state.instants import from_ms, to_ms
+from streamhouse.state.instants import from_ms, stamp_of, to_ms
 from streamhouse.state.schema import approval as table
 from streamhouse.state.schema import plan as plans
 from streamhouse.state.schema import upstream_event
@@ -117,16 +117,9 @@ class Approvals:
             return [_read(row, at) for row in rows if _has_failed(connection, row)]
 
     def stamp(self) -> tuple[int, int, int]:
-        """Another one whenever somebody was asked or answered: how many were asked and answered, and the sum of when.
-
-        The latest time would be as before after a clock went back.
-        """
-        query = select(
-            func.count(), func.count(table.c.decided_ms), func.coalesce(func.sum(table.c.decided_ms), 0)
-        ).select_from(table)
+        """Another one whenever a person was asked or answered: how many were, and the sum of when."""
         with self._database.read() as connection:
-            questions, decided, sum_ms = connection.execute(query).one()
-        return int(questions), int(decided), int(sum_ms)
+            return stamp_of(connection, table.c.decided_ms)
 
     def get(self, name: str, now: datetime | None = None) -> Approval:
         """The question with this id, or with an id that alone begins so.

@@ -354,7 +354,7 @@ def _open_in(flow: str, environment: str | None) -> ColumnElement[bool]:
 
 
 def move(connection: Connection, change_id: int, phase: Phase, error: str | None, now_ms: int) -> bool:
-    """Record how far a change is; False when somebody gave it up, or it is done."""
+    """Record how far a change is; False when it was given up, or is done."""
     this = (changes.c.id == change_id) & IS_OPEN
     moved = connection.execute(update(changes).where(this).values(phase=phase.value, error=error, updated_ms=now_ms))
     if moved.rowcount and phase in OVER:

@@ -2,14 +2,14 @@
 
 from datetime import UTC, datetime
 
-from sqlalchemy import Connection, delete, func, insert, select
+from sqlalchemy import Connection, delete, insert, select
 
 from streamhouse.model.definition import Definition
 from streamhouse.model.plan import FlowPlan
 from streamhouse.state import plans
 from streamhouse.state.connect import Database
 from streamhouse.state.damage import parsing
-from streamhouse.state.instants import to_ms
+from streamhouse.state.instants import stamp_of, to_ms
 from streamhouse.state.schema import definition as definitions
 
 
@@ -42,7 +42,8 @@ class Definitions:
     def stamp(self) -> tuple[int, int]:
         """Another one whenever `applied` may give something else for the same plans."""
         with self._database.read() as connection:
-            return stamp(connection)
+            rows, _, sum_ms = stamp_of(connection, definitions.c.noted_ms)
+        return rows, sum_ms
 
 
 def save(connection: Connection, plan: FlowPlan, found: Definition | None, now_ms: int) -> None:
@@ -72,10 +73,3 @@ def all_applied(connection: Connection, unreadable: plans.Unreadable | None = No
     applied = plans.newest_of_all(connection, unreadable)
     found = {flow: of_plan(connection, plan) for flow, (_, plan) in applied.items()}
     return {flow: one for flow, one in found.items() if one is not None}
-
-
-def stamp(connection: Connection) -> tuple[int, int]:
-    """Another one whenever something was recorded: how many there are, and the sum of when each was."""
-    query = select(func.count(), func.coalesce(func.sum(definitions.c.noted_ms), 0)).select_from(definitions)
-    count, sum_ms = connection.execute(query).one()
-    return int(count), int(sum_ms)

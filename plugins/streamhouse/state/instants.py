@@ -1,6 +1,9 @@
-"""Aware datetimes as epoch milliseconds and back."""
+"""Aware datetimes as epoch milliseconds and back, and the stamp of a column of them."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Column, Connection, func, select
 
 from streamhouse.state.damage import parsing
 
@@ -21,3 +24,17 @@ def from_ms(milliseconds: int) -> datetime:
     """
     with parsing("a time"):
         return _EPOCH + milliseconds * _MILLISECOND
+
+
+def stamp_of(connection: Connection, times: Column[Any]) -> tuple[int, int, int]:
+    """Another one whenever a time was recorded: how many rows a table has, how many have a time, and the sum of these.
+
+    The latest time would be as before after a clock went back.
+
+    Args:
+        connection: To the state store.
+        times: The column, in epoch milliseconds; NULL where nothing happened yet.
+    """
+    query = select(func.count(), func.count(times), func.coalesce(func.sum(times), 0)).select_from(times.table)
+    rows, noted, sum_ms = connection.execute(query).one()
+    return int(rows), int(noted), int(sum_ms)

@@ -1,5 +1,6 @@
 """What the state store keeps, as frozen values. Times are epoch milliseconds or aware datetimes, always UTC."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -224,6 +225,12 @@ class UnreadableChange:
             return f"{self.error.message}; {self.error.hint}"
         stays = self.phase != Phase.APPLIED and self.built
         return f"{self.error.message}; if it built them, these stay: {stays}" if stays else self.error.message
+
+
+def newest_first(readable: Iterable[Change], unreadable: Iterable[UnreadableChange]) -> list[Change | UnreadableChange]:
+    """The entries of the journal of `apply`, the last one first."""
+    found: list[Change | UnreadableChange] = [*readable, *unreadable]
+    return sorted(found, key=lambda one: one.id, reverse=True)
 
 
 @dataclass(frozen=True)

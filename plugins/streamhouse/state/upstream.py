@@ -7,12 +7,12 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
-from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, delete, insert, select, update
 
 from streamhouse.model.upstream import Decision, UpstreamEvent
 from streamhouse.state.connect import Database
 from streamhouse.state.damage import parsing, unreadable
-from streamhouse.state.instants import from_ms, to_ms
+from streamhouse.state.instants import from_ms, stamp_of, to_ms
 from streamhouse.state.schema import pin as pins
 from streamhouse.state.schema import upstream_event as table
 
@@ -148,10 +148,9 @@ class Upstream:
 
     def stamp(self) -> tuple[int, int]:
         """Another one whenever a change was noted or settled: how many there are, and the sum of when each was."""
-        query = select(func.count(), func.coalesce(func.sum(table.c.status_ms), 0)).select_from(table)
         with self._database.read() as connection:
-            count, sum_ms = connection.execute(query).one()
-        return int(count), int(sum_ms)
+            rows, _, sum_ms = stamp_of(connection, table.c.status_ms)
+        return rows, sum_ms
 
     def paused(self, flow: str) -> frozenset[str]:
         """The steps of a flow that must not read on, because of a change of what they read.

@@ -7,7 +7,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII)
+PLAIN_NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+"""A number as texts write it, for a pattern of Python or of Arrow."""
+_NUMBER = re.compile(PLAIN_NUMBER)
 _RISKY = r"[eE][+-]?0*[0-9]{2}|\.[0-9]{39}|\.[0-9]{29}[0-9.]*[eE]"
 """What a text has in it that may have more than 38 digits behind the point."""
 _FAR = 1000

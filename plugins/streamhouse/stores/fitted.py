@@ -6,12 +6,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from streamhouse.sql.spark_type import SparkType, spark_type
-from streamhouse.stores.decimals import texts_as_decimals
+from streamhouse.stores.decimals import PLAIN_NUMBER, texts_as_decimals
 
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal(")
 _WRITTEN = ("tinyint", "smallint", "int", "bigint", "decimal(", "date")  # in one way only; a double is not
 _OF_TEXT = (*_NUMBERS, "date")
-_PLAIN_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+_NUMBER_ALONE = f"^{PLAIN_NUMBER}$"
 
 
 def can_fit(was: str, now: str) -> bool:
@@ -64,7 +64,7 @@ def fitted(values: pa.ChunkedArray, to: pa.DataType) -> pa.ChunkedArray:
     if kinds.is_string(values.type):
         values = pc.utf8_trim_whitespace(values)
         if not kinds.is_temporal(to):
-            values = pc.if_else(pc.match_substring_regex(values, _PLAIN_NUMBER), values, None)
+            values = pc.if_else(pc.match_substring_regex(values, _NUMBER_ALONE), values, None)
     elif kinds.is_floating(to):
         return _finite(values, to)
     elif kinds.is_integer(values.type) and kinds.is_decimal(to):

@@ -12,7 +12,7 @@ from streamhouse.planner.proposal_text import proposal_text
 from streamhouse.project.compare import PlanComparison
 from streamhouse.state.approvals import Approval
 from streamhouse.state.plans import Unreadable
-from streamhouse.state.records import Change, UnreadableChange
+from streamhouse.state.records import Change, UnreadableChange, newest_first
 from streamhouse.state.upstream import UpstreamRecord
 from streamhouse.state.waits import waits_of
 from streamhouse.ui.answers import (
@@ -76,8 +76,8 @@ def journal(desk: Desk, limit: int) -> list[ChangeAnswer]:
         return []
     origins = Origins(desk.project, state)
     unreadable: list[UnreadableChange] = []
-    found = [change_answer(one, origins) for one in state.recent_changes(None, limit, unreadable)]
-    return sorted([*found, *map(_unreadable, unreadable)], key=lambda one: one.id, reverse=True)
+    readable = state.recent_changes(None, limit, unreadable)
+    return [_answer(one, origins) for one in newest_first(readable, unreadable)]
 
 
 def go_on(desk: Desk, change: int, *, serve: bool) -> ChangeAnswer:
@@ -88,10 +88,8 @@ def go_on(desk: Desk, change: int, *, serve: bool) -> ChangeAnswer:
         StateConflictError: it is done or given up.
     """
     found = let_serve(desk.project, change) if serve else withdraw(desk.project, change)
-    if isinstance(found, UnreadableChange):
-        return _unreadable(found)
-    state = desk.state
-    return change_answer(found, Origins(desk.project, state) if state is not None else None)
+    state = desk.state if isinstance(found, Change) else None
+    return _answer(found, Origins(desk.project, state) if state is not None else None)
 
 
 def upstream(desk: Desk, limit: int) -> list[EventAnswer]:
@@ -128,6 +126,10 @@ def _question(one: Approval, origins: Origins | None, failed: str | None = None)
         failed=failed,
         proposals=_proposals(origins.of_question(one)) if origins is not None else (),
     )
+
+
+def _answer(one: Change | UnreadableChange, origins: Origins | None) -> ChangeAnswer:
+    return change_answer(one, origins) if isinstance(one, Change) else _unreadable(one)
 
 
 def change_answer(one: Change, origins: Origins | None = None) -> ChangeAnswer:

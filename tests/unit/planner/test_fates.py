@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from streamhouse.errors import StateConflictError
-from streamhouse.planner.fates import Fates
+from streamhouse.planner.fates import Became, Fates
 from streamhouse.planner.proposal import FileEdit, Proposal, Status
 from streamhouse.planner.proposals import Event, Stored
 from streamhouse.state.records import UnreadableChange
@@ -29,6 +29,11 @@ def unread(versions: dict[str, int] | None, flow: str = "shop") -> UnreadableCha
     return UnreadableChange(7, flow, "ready", "rebuild", versions, "trial", "me", AT, AT, error)
 
 
+def fate(root: Path, state: SimpleNamespace, *places: str) -> Became:
+    events = tuple(Event(at=AT, what="written", detail=place) for place in places)
+    return Fates(SimpleNamespace(root=root), state).of(Stored(proposal=PROPOSAL, events=events))  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("change", "is_unknown"),
     [
@@ -44,10 +49,16 @@ def test_an_environment_that_cannot_be_read_may_have_the_table(
     state = SimpleNamespace(plans=lambda _: {}, environments=lambda others: others.append(change) or [])
     (tmp_path / "flows").mkdir()
     (tmp_path / "flows" / "shop.yaml").write_text("new")
-    written = Event(at=AT, what="written", detail="the project")
-    became = Fates(SimpleNamespace(root=tmp_path), state).of(Stored(proposal=PROPOSAL, events=(written,)))  # type: ignore[arg-type]
+    became = fate(tmp_path, state, "the project")
     unknown = "whether environment trial has it is not known: change 7 is damaged"
     assert (became.what, became.detail) == (
         "written",
         unknown if is_unknown else "waits for: streamhouse apply shop",
     )
+
+
+def test_files_of_another_folder_are_in_no_environment(tmp_path: Path) -> None:
+    state = SimpleNamespace(plans=lambda _: {}, environments=lambda others: others.append(unread(None)) or [])
+    assert fate(tmp_path, state, "/elsewhere").detail == "into /elsewhere"
+    unknown = "whether environment trial has it is not known: change 7 is damaged"
+    assert fate(tmp_path, state, "the project", "/elsewhere").detail == unknown

@@ -60,5 +60,16 @@ def test_numbers_that_do_not_fit(number, to):
         exact_decimal(number, to)
 
 
-def test_numbers_that_fit():
-    assert pa.array([exact_decimal(Decimal(one), MONEY) for one in ("0e-1000000000", "1.500", "-9999.99")], MONEY)
+@each(
+    ("number", "expected"),
+    [
+        ("0e-1000000000", "0.00"),
+        ("0e1000000000", "0.00"),
+        ("1.500", "1.50"),
+        ("1500e-3", "1.50"),
+        ("-9999.99", "-9999.99"),
+    ],
+)
+def test_numbers_that_fit(number, expected):
+    found = exact_decimal(Decimal(number), MONEY)
+    assert pa.array([found], MONEY).to_pylist() == [Decimal(expected)]

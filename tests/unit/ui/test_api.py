@@ -357,7 +357,7 @@ def test_every_route_asks_the_guard(project):
     assert len(routes) == len(app.routes) > 15
     for route in routes:
         path = route.path.replace(":path", "").format(
-            path="app.css", name="x", change=1, answer="approve" if "approvals" in route.path else "swap"
+            path="app.css", name="x", change=1, number=1, answer="approve" if "approvals" in route.path else "swap"
         )
         for method in route.methods:
             body = {"json": {"sql": "SELECT 1"} if "query" in path else {}} if method == "POST" else {}

@@ -112,9 +112,9 @@ def breakdowns(
             trapped = chance.choices([0, 1, 2, 4], [82, 10, 6, 2])[0] if lift[3] == "PAS" else 0
             who = chance.choices(TECHNICIANS, [28, 24, 20, 16, 12])[0]
             stands = fixed > datetime(2026, 7, 1) or chance.random() < 0.025
-            nobody = stands and chance.random() < 0.3
-            row = (lift[0], call, None if nobody else came, None if stands else fixed, cause, trapped)
-            rows.append((*row, None if nobody else who, false))
+            waits = stands and chance.random() < 0.3
+            row = (lift[0], call, None if waits else came, None if stands else fixed, cause, trapped)
+            rows.append((*row, None if waits else who, false))
     rows.sort(key=lambda one: one[1])
     numbered: list[tuple[Any, ...]] = [(80001 + n, *row) for n, row in enumerate(rows)]
     parts: list[tuple[Any, ...]] = []

@@ -37,10 +37,7 @@ class OtherTableOptions(NotNull):
         default=None, description="of a table of a database: how often it is copied and compared; absent: 1m"
     )
 
-    @field_validator("columns")
-    @classmethod
-    def _types_can_be_stored(cls, value: dict[str, str]) -> dict[str, str]:
-        return stored_types(value)
+    _types_can_be_stored = field_validator("columns")(stored_types)
 
     @model_validator(mode="after")
     def _key_fits_the_mode(self) -> Self:

@@ -24,7 +24,8 @@ TIMEOUT_S = 10
 _OF_THE_SERVER = re.compile(r"failed: [^\s:]+:  ")
 """What a driver of PostgreSQL says behind this comes from the server: severity and text in the server's language."""
 _CODES: dict[tuple[Connection, str], str] = {}
-"""SQLSTATE of what a server has said, so that it is asked once for each text."""
+"""SQLSTATE of what a server has said, so that it is asked once for each text; the newest `_MOST_CODES`."""
+_MOST_CODES = 64
 _REFUSAL = re.compile(rb'ErrorResponse\s+S "[^"]*" V "[^"]*" C "([0-9A-Z]{5})"')
 
 
@@ -68,8 +69,15 @@ def postgres_session(
             with suppress(OSError, ValueError, psycopg.Error):  # the first error says more than that of a second try
                 error.sqlstate = _CODES.get((place, said)) or _sqlstate_of(make_conninfo(**settings))
             if error.sqlstate is not None:
-                _CODES[place, said] = error.sqlstate
+                _remember(place, said, error.sqlstate)
         raise
+
+
+def _remember(place: Connection, said: str, code: str) -> None:
+    """Keep a code for a text, instead of the oldest one where there are many: some servers write an id into each."""
+    while len(_CODES) >= _MOST_CODES:
+        _CODES.pop(next(iter(_CODES)), None)
+    _CODES[place, said] = code
 
 
 def _sqlstate_of(asked: str) -> str | None:

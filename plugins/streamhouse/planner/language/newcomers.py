@@ -1,4 +1,4 @@
-"""As in "new members per month": those who joined then, where one time alone says when somebody or something came."""
+"""As in "new members per month": those who joined then, where one time alone says when a person or a thing came."""
 
 from dataclasses import replace
 

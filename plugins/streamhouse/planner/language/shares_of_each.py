@@ -13,7 +13,7 @@ _OF_EACH = re.compile(
 
 
 def share_of_each(wish: AnsweredWish) -> Question | None:
-    """What a condition leaves of the rows of each group, where somebody asks for the part that each group is."""
+    """What a condition leaves of the rows of each group, where the wish asks for the part that each group is."""
     said = _OF_EACH.search(wish.text.lower())
     if said is None or not wish.block.dimensions:
         return None

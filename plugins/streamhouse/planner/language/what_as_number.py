@@ -12,7 +12,7 @@ _COUNTING = frozenset("number many count counts often times frequency total".spl
 
 
 def what_as_number(wish: AnsweredWish) -> Question | None:
-    """Rows counted, where somebody asks what was done, and says no word for a number."""
+    """Rows counted, where the wish asks what was done, and has no word for a number."""
     words = wish.text.lower().split()
     asked = words[:1] == ["what"] and words[1:2] and words[1] in _ASKING and words[2:3] and words[2] in _DOERS
     counted = bool(wish.block.measures) and all(one.counts_rows for one in wish.block.measures)

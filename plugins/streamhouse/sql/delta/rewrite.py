@@ -10,7 +10,14 @@ from sqlglot import exp
 from sqlglot.optimizer.scope import build_scope
 
 from streamhouse.sql.rows import NotProvenError
-from streamhouse.sql.scopes import aggregates_in, function_name, has_grouping_sets, windows_in
+from streamhouse.sql.scopes import (
+    GROUPING_SETS,
+    aggregates_in,
+    function_name,
+    has_grouping_sets,
+    sets_behind_keys,
+    windows_in,
+)
 from streamhouse.sql.traces import text_of
 from streamhouse.sql.windows import bounds_of
 
@@ -211,7 +218,7 @@ def _sets(select: exp.Select) -> tuple[list[list[str]], dict[str, exp.Expr]]:
 
     def texts(nodes: list[exp.Expr]) -> list[str]:
         for node in nodes:
-            if isinstance(node, (exp.Tuple, exp.Rollup, exp.Cube, exp.GroupingSets, exp.Literal)):
+            if isinstance(node, (exp.Tuple, exp.Literal, *GROUPING_SETS)):
                 raise NotProvenError("ROLLUP, CUBE and GROUPING SETS of several columns make several groupings")
             keys.setdefault(text_of(node), node.unnest())
         return [text_of(node) for node in nodes]
@@ -225,12 +232,11 @@ def _sets(select: exp.Select) -> tuple[list[list[str]], dict[str, exp.Expr]]:
             return [names[:at] for at in range(len(names), -1, -1)]
         return [[n for at, n in enumerate(names) if not mask >> at & 1] for mask in range(2 ** len(names))]
 
-    several = (exp.Rollup, exp.Cube, exp.GroupingSets)
-    after = [part for clause in ("rollup", "cube", "grouping_sets") for part in group.args.get(clause) or []]
-    plain = [node for node in group.expressions if not isinstance(node, several)]
+    after = sets_behind_keys(group)
+    plain = [node for node in group.expressions if not isinstance(node, GROUPING_SETS)]
     fixed = [] if after else [texts(plain)]
     texts(plain)
-    parts = [*(node for node in group.expressions if isinstance(node, several)), *after]
+    parts = [*(node for node in group.expressions if isinstance(node, GROUPING_SETS)), *after]
     if len(plain) > len(texts(plain)) or len(keys) > 6:
         raise NotProvenError("ROLLUP, CUBE and GROUPING SETS of so many columns make too many groupings")
     found = [

@@ -282,11 +282,7 @@ def parse_condition(text: str, at: Location) -> exp.Expr:
     Raises:
         SqlSyntaxError: it does not parse, or is no expression.
     """
-    try:
-        with read_at(at, "the condition"):
-            tree = _parsed(text)
-    except SqlglotError as error:
-        raise SqlSyntaxError(syntax_error(error, text, at).message, at=at) from error
+    tree = _part(text, at, "the condition")
     if not isinstance(tree, exp.Condition):
         raise SqlSyntaxError(f"'{text}' is no condition", at=at, hint="write a comparison, such as amount >= 0")
     return tree.copy()
@@ -298,14 +294,19 @@ def parse_expression(text: str, at: Location) -> exp.Expr:
     Raises:
         SqlSyntaxError: it does not parse, or is a query.
     """
-    try:
-        with read_at(at, "the expression"):
-            tree = _parsed(text)
-    except SqlglotError as error:
-        raise SqlSyntaxError(syntax_error(error, text, at).message, at=at) from error
+    tree = _part(text, at, "the expression")
     if isinstance(tree, (exp.Query, exp.Subquery, exp.Command)):
         raise SqlSyntaxError(f"'{text}' is no value", at=at, hint="write an aggregate, such as SUM(amount)")
     return tree.copy()
+
+
+def _part(text: str, at: Location, what: str) -> exp.Expr:
+    """The tree of a part of a query that stands in a file alone, so that an error is at the place of all of it."""
+    try:
+        with read_at(at, what):
+            return _parsed(text)
+    except SqlglotError as error:
+        raise SqlSyntaxError(syntax_error(error, text, at).message, at=at) from error
 
 
 def syntax_error(error: SqlglotError, sql: str, at: Location) -> SqlSyntaxError:

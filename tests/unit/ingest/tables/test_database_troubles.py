@@ -5,6 +5,7 @@ import struct
 from contextlib import contextmanager
 from threading import Thread
 
+import psycopg
 import pymysql
 import pytest
 
@@ -12,7 +13,7 @@ from streamhouse.capture import binlog
 from streamhouse.capture.database import DatabaseAway
 from streamhouse.capture.kinds import open_database
 from streamhouse.errors import CaptureFailedError, SourceError, StoreUnavailableError
-from streamhouse.ingest.tables import binlog_rows
+from streamhouse.ingest.tables import binlog_rows, sessions
 from streamhouse.ingest.tables.binlog_rows import BinlogRows
 from streamhouse.ingest.tables.database_troubles import NO_ANSWER, trouble_of
 from streamhouse.ingest.tables.postgres_rows import PostgresRows
@@ -188,3 +189,20 @@ def test_what_the_drivers_say_of_hosts_and_ports(kind, tmp_path, closed_port):
         assert str(away.value).startswith(f"{what}: ")
         assert away.value.trouble.ends_by_itself
         assert "streamhouse.yaml" in away.value.trouble.remedy
+
+
+def test_texts_that_differ_each_time_are_not_all_remembered(monkeypatch):
+    place = Connection(kind="postgres", host="db", user="me", database="shop")
+    texts = iter(f"{AT}FATAL:  verbindung {number} abgelehnt" for number in range(500))
+
+    def refuses(**_):
+        raise psycopg.OperationalError(next(texts))
+
+    monkeypatch.setattr(psycopg, "connect", refuses)
+    monkeypatch.setattr(sessions, "_sqlstate_of", lambda asked: "53300")
+    monkeypatch.setattr(sessions, "_CODES", {})
+    for _ in range(500):
+        with pytest.raises(psycopg.OperationalError) as refused:
+            sessions.postgres_session(place, "")
+        assert refused.value.sqlstate == "53300"
+    assert len(sessions._CODES) == 64
