@@ -67,6 +67,7 @@ from streamhouse.planner.language.numbers_per_row import with_numbers_per_row
 from streamhouse.planner.language.objects_of_deeds import without_objects
 from streamhouse.planner.language.open_amounts import with_rows_of_amounts
 from streamhouse.planner.language.options import read_options
+from streamhouse.planner.language.other_words import other_words
 from streamhouse.planner.language.over_channels import with_channels
 from streamhouse.planner.language.passed_over import passed_over
 from streamhouse.planner.language.people import named_people
@@ -141,6 +142,16 @@ _NUMBER = re.compile(r"-?\d[\w.,:-]*\w|-?\d")
 
 
 def _best(wish: str, lexicon: Lexicon) -> Understood:
+    """The best reading of a wish, if the same wish in other words is read alike."""
+    found = _accounted(wish, lexicon)
+    if found.request is None:
+        return found
+    question = other_words(wish, found.request, lexicon.catalog, lambda other: _accounted(other, lexicon))
+    return found if question is None else Understood(questions=(question,))
+
+
+def _accounted(wish: str, lexicon: Lexicon) -> Understood:
+    """The best reading of a wish in which no word is passed over."""
     missing = ""
     for found, draft in _readings(wish, lexicon):
         if found.request is not None:
