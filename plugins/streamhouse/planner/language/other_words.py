@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from streamhouse.planner.catalog import Catalog
-from streamhouse.planner.language.words import MONTHS, is_past_form
+from streamhouse.planner.language.words import MONTHS
 from streamhouse.planner.request import Question, Request, Understood
 from streamhouse.planner.sentence import sentence
 
@@ -30,12 +30,6 @@ _TURNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     )
 )
 """What can be said otherwise wherever it stands, and how; never back, so that an answer in those words is final."""
-
-_BEFORE_ROWS = frozenset("of many all the our list show which what and average total any".split())
-_PAIR = re.compile(
-    r"\b([a-z]+) ([a-z]+s)(?=$|[?.,]| (?:per|by|in|for|each|every|at|on|from|since|between)\b)", re.IGNORECASE
-)
-_STATES = frozenset({"late", "open", "overdue", "empty", "free"})
 
 
 def other_words(wish: str, found: Request, catalog: Catalog, read: Read) -> Question | None:
@@ -62,11 +56,6 @@ def _turned(wish: str) -> Iterator[tuple[int, int, str]]:
         match = said.search(wish)
         if match is not None:
             yield *match.span(), other
-    for match in _PAIR.finditer(wish):
-        state, rows = match.groups()
-        before = wish[: match.start()].lower().split()
-        if (is_past_form(state.lower()) or state.lower() in _STATES) and (not before or before[-1] in _BEFORE_ROWS):
-            yield *match.span(), f"{rows} that were {state}"
 
 
 def _rows(request: Request, catalog: Catalog) -> Any:

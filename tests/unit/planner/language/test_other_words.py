@@ -53,10 +53,8 @@ def reader(**otherwise):
         ("kayaks with no hires", "kayaks without hires", "kayaks", "with no", "without"),
         ("what did we hire", "how much did we hire", "takings", "what did", "how much did"),
         ("number of hires for each month", "number of hires per month", "number of hires", "for each", "per"),
-        ("cancelled hires per month", "hires that were cancelled per month", "hires per month", "cancelled hires",
-         "hires that were cancelled"),
     ],
-)  # fmt: skip
+)
 def test_another_answer_in_other_words_is_a_question(wish, other, gap, phrase, choice):
     found, meant = asked(gap), read("number of hires per kayak")
     question = other_words(wish, found, KAYAKS, reader(**{other.replace(" ", "_"): meant}))
@@ -70,7 +68,7 @@ def test_another_answer_in_other_words_is_a_question(wish, other, gap, phrase, c
     [
         "hires from May to July 2026",
         "all hires but cancelled ones",
-        "percentage of cancelled hires that were paid, per month",
+        "cancelled hires per month",
         "what did they pay",
     ],
 )
