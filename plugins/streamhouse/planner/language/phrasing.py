@@ -6,6 +6,7 @@ from itertools import pairwise
 from streamhouse.planner.language.lazy_patterns import Turn
 from streamhouse.planner.language.turns_of_asking import TURNS_OF_ASKING
 from streamhouse.planner.language.turns_of_counting import TURNS_OF_COUNTING
+from streamhouse.planner.language.turns_of_detours import TURNS_OF_DETOURS
 from streamhouse.planner.language.turns_of_everyday import TURNS_OF_EVERYDAY
 from streamhouse.planner.language.turns_of_figures import TURNS_OF_FIGURES
 from streamhouse.planner.language.turns_of_order import TURNS_OF_ORDER
@@ -175,6 +176,7 @@ _DAY_FIRST = re.compile(r"\b(?:1[3-9]|2\d|3[01])/\d{1,2}/\d{4}\b")
 _ALL_TURNS = tuple(
     Turn(pattern, said)
     for pattern, said in (
+        *TURNS_OF_DETOURS,
         *TURNS_OF_TALK,
         *TURNS_OF_TYPING,
         *TURNS_OF_ORDER,

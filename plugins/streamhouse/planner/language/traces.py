@@ -361,6 +361,17 @@ def _whether(words: list[str], at: int, _answer: RequestParts) -> bool:
     return "whether" in words[:at] and words[at - 1 : at] == ["or"]
 
 
+def _bounded(words: list[str], at: int, answer: RequestParts) -> bool:
+    """As in "charges that needed two or more reminders": a number that rows have is bounded."""
+    bounds = (one.operator for one in answer.filters if isinstance(one, Condition))
+    return words[at - 1 : at] in (["that"], ["which"], ["who"]) and bool({"<", "<=", ">", ">="} & set(bounds))
+
+
+def _makes_share(words: list[str], at: int, answer: RequestParts) -> bool:
+    """As in "what share of the total cost does each fault cause"."""
+    return at == len(words) - 1 and "share" in answer.derived
+
+
 def _last_word(words: list[str], at: int, _answer: RequestParts) -> bool:
     return at == len(words) - 1
 
@@ -412,6 +423,8 @@ _TRACES: tuple[tuple[str, Trace], ...] = (
     ("figure", _alone),
     ("expressed given shown stated converted displayed measured", _in_unit),
     ("too", _last_word),
+    ("needed need required require", _bounded),
+    ("cause produce generate consume use", _makes_share),
 )
 _BY_WORD: dict[str, tuple[Trace, ...]] = {
     word: tuple(trace for words, trace in _TRACES if word in words.split())
