@@ -6,10 +6,9 @@ from streamhouse.planner.catalog import CatalogColumn
 from streamhouse.planner.language.bench import unit_of_column
 from streamhouse.planner.language.bounds_said import bound_at
 from streamhouse.planner.language.draft import Draft
-from streamhouse.planner.language.levels import LAST_WORD, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon, Mention
 from streamhouse.planner.language.numbers import Quantity
-from streamhouse.planner.language.origins import root_of
+from streamhouse.planner.language.origins import column_called
 from streamhouse.planner.language.scope import is_number
 from streamhouse.planner.language.tokens import Token, stem
 from streamhouse.planner.language.words import COUNTING, GRAINS, is_past_form
@@ -48,16 +47,9 @@ def _begin(tokens: tuple[Token, ...]) -> int:
 
 
 def _column(number: Mention, lexicon: Lexicon) -> tuple[str, CatalogColumn] | None:
-    """The only column that is called so, in the table that its values are first in; None: there is none, or several."""
-    if any(one.quality >= LAST_WORD for one in number.of_kind("table", "value")):
-        return None
-    named = [one for one in number.of_kind("column") if one.quality >= WHOLE_NAME]
-    roots = {root_of(lexicon, one.table, one.column) for one in named}
-    if len(roots) != 1:
-        return None
-    table, name = roots.pop()
-    column = lexicon.catalog.tables[table].column(name)
-    return (table, column) if is_number(column) and column.references is None else None
+    """The only number that is called so, and its table; None: there is none, or several."""
+    place = column_called(number, lexicon)
+    return place if place is not None and is_number(place[1]) and place[1].references is None else None
 
 
 def _same_unit(column: CatalogColumn, quantity: Quantity) -> bool:

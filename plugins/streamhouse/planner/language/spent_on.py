@@ -3,9 +3,8 @@
 from dataclasses import replace
 
 from streamhouse.planner.language.bench import unit_of_column
-from streamhouse.planner.language.levels import LAST_WORD, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon, Mention
-from streamhouse.planner.language.origins import root_of
+from streamhouse.planner.language.origins import column_called
 from streamhouse.planner.language.scope import is_quantity
 from streamhouse.planner.language.tokens import Token, stem
 
@@ -34,13 +33,9 @@ def with_sums_spent(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token,
 
 def _amount(amount: Mention, lexicon: Lexicon) -> str:
     """The full name of the only amount of money that words name; empty: there is none, or there are several."""
-    if any(one.quality >= LAST_WORD for one in amount.of_kind("table", "value")):
+    place = column_called(amount, lexicon)
+    if place is None:
         return ""
-    named = [one for one in amount.of_kind("column") if one.quality >= WHOLE_NAME]
-    roots = {root_of(lexicon, one.table, one.column) for one in named}
-    if len(roots) != 1:
-        return ""
-    table, name = roots.pop()
-    column = lexicon.catalog.tables[table].column(name)
+    table, column = place
     unit = unit_of_column(column)
-    return f"{table}.{name}" if is_quantity(column) and unit is not None and unit.measures == "money" else ""
+    return f"{table}.{column.name}" if is_quantity(column) and unit is not None and unit.measures == "money" else ""
