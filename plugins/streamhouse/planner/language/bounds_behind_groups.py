@@ -2,12 +2,13 @@
 
 from dataclasses import replace
 
+from streamhouse.planner.language.bounds_said import bound_at
 from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon
-from streamhouse.planner.language.numbers import read_quantity
 from streamhouse.planner.language.tokens import Token, stem
-from streamhouse.planner.language.words import COMPARISONS, COUNTING, GRAINS
+from streamhouse.planner.language.words import COUNTING, GRAINS
 
+_LONGEST = 4  # words of the name of a figure
 _IS = frozenset({"is", "are", "was", "were", "goes", "go", "gets", "get", "drops", "drop", "falls", "fall", "rises"})
 _ONE = frozenset({"one", "a", "any", "single", "each", "every"})
 
@@ -73,15 +74,8 @@ def _is_figure(tokens: tuple[Token, ...], end: int, lexicon: Lexicon) -> bool:
     return False
 
 
-_LONGEST = 4
-
-
 def _bound(tokens: tuple[Token, ...], at: int) -> int | None:
-    """Where a comparison with a number that begins at a token ends; None: none begins there."""
-    for length in range(_LONGEST, 0, -1):
-        words = tuple(token.word for token in tokens[at : at + length])
-        if len(words) == length and words in COMPARISONS:
-            quantity = read_quantity(tokens, at + length)
-            spans = quantity is not None and quantity.unit is not None and quantity.unit.measures == "time"
-            return at + length + quantity.length if quantity is not None and not spans else None
-    return None  # "per day over 7 days" is no bound
+    """Where a comparison with a number that begins at a token ends; None: none does, as in "per day over 7 days"."""
+    bound = bound_at(tokens, at)
+    unit = bound[1].unit if bound is not None else None
+    return None if bound is None or (unit is not None and unit.measures == "time") else bound[0]

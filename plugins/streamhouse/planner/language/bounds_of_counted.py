@@ -1,12 +1,12 @@
 """As in "number of orders with a value above 100 euros per shop": the bound would be of the value of each shop."""
 
 from streamhouse.planner.language.answered_wish import AnsweredWish
-from streamhouse.planner.language.words import COMPARISONS, COUNTING
+from streamhouse.planner.language.bounds_said import comparison_at
+from streamhouse.planner.language.words import COUNTING
 from streamhouse.planner.request import Question
 
 _WITH = frozenset({"with", "having", "whose", "have", "had"})
 _GROUPED = frozenset({"per", "by", "each", "every"})
-_LONGEST = 4
 
 
 def bounds_of_counted(wish: AnsweredWish) -> Question | None:
@@ -20,7 +20,7 @@ def bounds_of_counted(wish: AnsweredWish) -> Question | None:
     if behind is None or begin is None:
         return None
     for at in range(begin + 1, behind):
-        if any(tuple(words[at : at + length]) in COMPARISONS for length in range(1, _LONGEST + 1)):
+        if comparison_at(words, at):
             said = " ".join(token.text for token in wish.tokens[begin:behind])
             counts = " ".join(token.text for token in wish.tokens[counted + 2 : begin])
             group = " ".join(token.text for token in wish.tokens[behind:])

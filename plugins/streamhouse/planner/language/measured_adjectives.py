@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from streamhouse.planner.language.bench import unit_of_column
+from streamhouse.planner.language.bounds_said import comparison_before
 from streamhouse.planner.language.draft import Draft
 from streamhouse.planner.language.levels import NEARLY_NAME
 from streamhouse.planner.language.lexicon import Lexicon
@@ -12,7 +13,6 @@ from streamhouse.planner.language.scope import is_number
 from streamhouse.planner.language.senses import Sense
 from streamhouse.planner.language.tokens import Token, stem
 from streamhouse.planner.language.units import Unit, factor
-from streamhouse.planner.language.words import COMPARISONS
 
 _NOUNS = {
     "late": ("delay", "lateness", "tardiness", "late"), "overdue": ("overdue", "lateness", "delay"),
@@ -21,14 +21,14 @@ _NOUNS = {
     "old": ("age",),
 }  # fmt: skip
 _SAYING = frozenset({"that", "which", "who", "are", "is", "was", "were", "being"})
-_LONGEST = 6  # words of a comparison
 
 
 def with_measured_adjectives(tokens: tuple[Token, ...], lexicon: Lexicon, draft: Draft) -> tuple[Token, ...]:
     """The tokens with "with delay more than 30 minutes", where one number of the catalog is called so."""
+    words = [token.word for token in tokens]
     for at in range(1, len(tokens)):
-        first = _comparison(tokens, at)
-        number = read_number(tokens, at) if first < at else None
+        first = comparison_before(words, at)
+        number = read_number(tokens, at) if 0 < first < at else None
         unit, length = read_unit(tokens, at + number[1]) if number is not None else (None, 0)
         end = at + (number[1] if number is not None else 0) + length
         if unit is None or end >= len(tokens) or tokens[end].word not in _NOUNS:
@@ -44,14 +44,6 @@ def with_measured_adjectives(tokens: tuple[Token, ...], lexicon: Lexicon, draft:
         put = tuple(replace(tokens[end], text=one, word=one, stem=stem(one)) for one in ("with", noun))
         return (*tokens[:begin], *put, *tokens[first:end], *tokens[end + 1 :])
     return tokens
-
-
-def _comparison(tokens: tuple[Token, ...], end: int) -> int:
-    """Where the comparison before a number begins; the number's own place: there is none."""
-    for first in range(max(1, end - _LONGEST), end):
-        if tuple(token.word for token in tokens[first:end]) in COMPARISONS:
-            return first
-    return end
 
 
 def _is_called(noun: str, unit: Unit, lexicon: Lexicon) -> bool:

@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
+from streamhouse.planner.language.bounds_said import comparison_before
 from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon, Sense
 from streamhouse.planner.language.numbers import read_number, read_unit
 from streamhouse.planner.language.scope import is_number
 from streamhouse.planner.language.tokens import Token, stem
-from streamhouse.planner.language.words import COMPARISONS
 
 _VERBS = frozenset("work works working worked do does doing did run runs last lasts have has".split())
 _WHO = frozenset({"who", "that", "which"})
@@ -16,13 +16,14 @@ _TWO = 2
 
 def with_names_before_numbers(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
     """The tokens with "with hours a week less than 30" for "who work less than 30 hours a week"."""
+    words = [token.word for token in tokens]
     for at in range(1, len(tokens) - _TWO):
         number = read_number(tokens, at)
         begin = at + number[1] if number is not None else 0
         if not number or begin >= len(tokens) or read_unit(tokens, begin)[0] is None:
             continue
         end, place = _name(tokens, begin, lexicon)
-        first = _begin_of_bound(tokens, at)
+        first = comparison_before(words, at)
         if not place or first == at:
             continue
         old = tokens[begin]
@@ -55,12 +56,3 @@ def _number_called(senses: tuple[Sense, ...], lexicon: Lexicon) -> str:
         return ""
     [(table, column)] = found
     return f"{table}.{column}" if is_number(lexicon.catalog.tables[table].column(column)) else ""
-
-
-def _begin_of_bound(tokens: tuple[Token, ...], at: int) -> int:
-    """Where "less than" begins before a number; its own place: no bound is there."""
-    for words in sorted(COMPARISONS, key=len, reverse=True):
-        first = at - len(words)
-        if first >= 0 and tuple(token.word for token in tokens[first:at]) == words:
-            return first
-    return at

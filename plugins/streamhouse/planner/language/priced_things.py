@@ -4,19 +4,17 @@ from dataclasses import replace
 
 from streamhouse.planner.catalog import CatalogColumn
 from streamhouse.planner.language.bench import unit_of_column
+from streamhouse.planner.language.bounds_said import bound_at
 from streamhouse.planner.language.draft import Draft
 from streamhouse.planner.language.levels import LAST_WORD, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon
-from streamhouse.planner.language.numbers import read_quantity
 from streamhouse.planner.language.scope import is_number, name_stems
 from streamhouse.planner.language.tokens import Token, stem, stems
-from streamhouse.planner.language.words import COMPARISONS
 
 _COSTS = frozenset({"cost", "costs", "costing"})
 _WHICH = frozenset({"that", "which"})
 _PRICES = frozenset(stem(word) for word in ("price", "fee", "fare", "rent"))
 _EACH = frozenset({"a", "an", "per", "each"})
-_LONGEST = 4
 
 
 def with_prices_of_things(tokens: tuple[Token, ...], lexicon: Lexicon, draft: Draft) -> tuple[Token, ...]:
@@ -55,13 +53,9 @@ def _things(tokens: tuple[Token, ...], end: int, lexicon: Lexicon, *, adjacent: 
 
 def _sum_behind(tokens: tuple[Token, ...], at: int) -> int | None:
     """Where a comparison with a sum of money that begins at a token ends; None: none begins there."""
-    for length in range(_LONGEST, 0, -1):
-        words = tuple(token.word for token in tokens[at : at + length])
-        if len(words) == length and words in COMPARISONS:
-            quantity = read_quantity(tokens, at + length)
-            money = quantity is not None and quantity.unit is not None and quantity.unit.measures == "money"
-            return at + length + quantity.length if quantity is not None and money else None
-    return None
+    bound = bound_at(tokens, at)
+    unit = bound[1].unit if bound is not None else None
+    return bound[0] if bound is not None and unit is not None and unit.measures == "money" else None
 
 
 def _price(table: str, lexicon: Lexicon) -> CatalogColumn | None:

@@ -6,6 +6,7 @@ It knows nothing of the rules that read the wish, so that a word which a rule to
 from decimal import Decimal
 
 from streamhouse.planner.language.bench import unit_of_column
+from streamhouse.planner.language.bounds_said import comparison_at
 from streamhouse.planner.language.draft import Draft, Noun
 from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.mentions import mentions_of
@@ -424,8 +425,8 @@ def _is_year(token: Token) -> bool:
 
 
 def _operator(words: list[str], at: int) -> tuple[str, int] | None:
-    said = next((one for one in COMPARISONS if tuple(words[at : at + len(one)]) == one), None)
-    return (COMPARISONS[said], at + len(said)) if said is not None else None
+    said = comparison_at(words, at)
+    return (COMPARISONS[said], at + len(said)) if said else None
 
 
 def _after(words: list[str], at: int) -> str:

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass, replace
 
+from streamhouse.planner.language.bounds_said import bound_at, comparison_at
 from streamhouse.planner.language.draft import Draft
 from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon
 from streamhouse.planner.language.named_sums import is_sum
-from streamhouse.planner.language.numbers import read_quantity
 from streamhouse.planner.language.periods import read_period
 from streamhouse.planner.language.tokens import Token, stems
 from streamhouse.planner.language.units import Unit, unit_of
@@ -61,11 +61,11 @@ def with_sums_of_things(tokens: tuple[Token, ...], lexicon: Lexicon, draft: Draf
 def _bound(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> _Bound | None:
     """Read a bound of the rows of things: with a verb before it, or "in total" behind it."""
     words = [token.word for token in tokens]
-    said = next((one for one in COMPARISONS if tuple(words[at : at + len(one)]) == one), ())
-    quantity = read_quantity(tokens, at + len(said)) if said else None
-    if quantity is None or quantity.unit is None:
+    compared = bound_at(tokens, at)
+    unit = compared[1].unit if compared is not None else None
+    if compared is None or unit is None:
         return None
-    behind = at + len(said) + quantity.length
+    behind = compared[0]
     end = behind + next((len(one) for one in _TOTALS if words[behind : behind + len(one)] == one), 0)
     first, verb = _verb_before(tokens, at)
     things = _things_before(tokens, first, lexicon)
@@ -73,7 +73,8 @@ def _bound(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> _Bound | Non
     goes_on = end < len(words) and words[end] in _GOES_ON and read_period(tokens, end) is None
     if not things or not linked or goes_on:
         return None
-    return _Bound(things, verb, quantity.unit, first, at, behind, end, COMPARISONS[said] in _UPPER)
+    upper = COMPARISONS[comparison_at(words, at)] in _UPPER
+    return _Bound(things, verb, unit, first, at, behind, end, upper)
 
 
 def _verb_before(tokens: tuple[Token, ...], at: int) -> tuple[int, Token | None]:
