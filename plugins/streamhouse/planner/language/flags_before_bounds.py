@@ -32,13 +32,13 @@ def with_bounds_before_flags(tokens: tuple[Token, ...], lexicon: Lexicon) -> tup
 
 def _flag(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> Mention | None:
     """What is yes or no behind a preposition, and nothing else by its name; None: that stands there not."""
-    while at < len(tokens) and tokens[at].word in _LINKS:
-        found = lexicon.mention(tokens, at)
+    for place in range(at, len(tokens)):
+        found = lexicon.mention(tokens, place)
         if found is not None and _only_flags(found, lexicon):
             return found
-        at += 1
-    found = lexicon.mention(tokens, at) if at < len(tokens) else None
-    return found if found is not None and _only_flags(found, lexicon) else None
+        if tokens[place].word not in _LINKS:
+            break
+    return None
 
 
 def _only_flags(found: Mention, lexicon: Lexicon) -> bool:
