@@ -8,7 +8,7 @@ from itertools import pairwise
 from streamhouse.planner.language.draft import Draft, Is, Noun
 from streamhouse.planner.language.empty_columns import may_be_empty
 from streamhouse.planner.language.levels import LAST_WORD, NEAR
-from streamhouse.planner.language.lexicon import Mention, Sense
+from streamhouse.planner.language.lexicon import Lexicon, Mention, Sense
 from streamhouse.planner.language.mentions import mentions_of
 from streamhouse.planner.language.place import is_participle
 from streamhouse.planner.language.plain_folds import folds_same
@@ -52,7 +52,7 @@ def _denies_value(draft: Draft) -> bool:
 
 def _denied_verb(draft: Draft, used: Used) -> str:
     """A denied verb that names rows that are not read: "did not work", where other rows are called "worked"."""
-    tables = _tables_with_sources(used)
+    tables = tables_with_sources(used.tables, used.lexicon)
     for before, word in pairwise(draft.words):
         if before not in {"not", "never"} or stem(word) not in LIGHT_STEMS or _denies_value(draft):
             continue
@@ -110,20 +110,20 @@ def stands_for(sense: Sense, used: Used) -> bool:
         return (sense.table, sense.measure) in used.measures or _counts(sense, used)
     if sense.kind == "column":
         return used.root(sense.table, sense.column) in used.columns
-    return sense.table in _tables_with_sources(used)
+    return sense.table in tables_with_sources(used.tables, used.lexicon)
 
 
 def _counts(sense: Sense, used: Used) -> bool:
     sql = used.lexicon.catalog.tables[sense.table].measures[sense.measure].sql
-    return sql.replace(" ", "").upper() == "COUNT(*)" and sense.table in _tables_with_sources(used)
+    return sql.replace(" ", "").upper() == "COUNT(*)" and sense.table in tables_with_sources(used.tables, used.lexicon)
 
 
-def _tables_with_sources(used: Used) -> set[str]:
-    """The tables that are read, and those that they are made of."""
-    tables, pending = set(used.tables), list(used.tables)
+def tables_with_sources(names: set[str], lexicon: Lexicon) -> set[str]:
+    """Tables, and those of the catalog that they are made of."""
+    tables, pending = set(names), list(names)
     while pending:
-        for upper in used.lexicon.catalog.tables[pending.pop()].upstream:
-            if upper in used.lexicon.catalog.tables and upper not in tables:
+        for upper in lexicon.catalog.tables[pending.pop()].upstream:
+            if upper in lexicon.catalog.tables and upper not in tables:
                 tables.add(upper)
                 pending.append(upper)
     return tables

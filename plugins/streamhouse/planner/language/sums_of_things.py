@@ -14,7 +14,7 @@ from streamhouse.planner.language.words import COMPARISONS, LIGHT_STEMS, is_past
 
 _LINKS = frozenset({"who", "that", "which", "have", "has", "had"})
 _TOTALS = (["in", "total"], ["altogether"], ["overall"], ["in", "all"], ["all", "together"])
-_EARNING = frozenset("brought bring brings raised made generated spent took collected".split())
+EARNING = frozenset("brought bring brings raised made generated spent took collected".split())
 """Verbs that say a sum, where they are said of things: "campaigns that raised more than 500 euros"."""
 _BEFORE = frozenset({"with", "of", "having"})
 _GOES_ON = frozenset({"of", "worth", "for", "on", "in", "or", "and", "per", "each", "every"})
@@ -83,7 +83,7 @@ def _verb_before(tokens: tuple[Token, ...], at: int) -> tuple[int, Token | None]
     if tokens[place].word in {"in", "us", "out"} and place > 1:
         place -= 1
     verb = tokens[place]
-    said = is_past_form(verb.word) or verb.word in _EARNING or verb.stem in LIGHT_STEMS
+    said = is_past_form(verb.word) or verb.word in EARNING or verb.stem in LIGHT_STEMS
     first, links = (place, _LINKS) if verb.kind == "word" and said else (at, _BEFORE)
     while first > 0 and tokens[first - 1].word in links:
         first -= 1
@@ -119,7 +119,7 @@ def _sum_of(bound: _Bound, lexicon: Lexicon) -> str:
     )
     if bound.verb is not None and sums:
         named = [one for one in sums if bound.verb.stem in _words(*one, lexicon)]
-        if bound.end == bound.behind and not named and bound.verb.word not in _EARNING:
+        if bound.end == bound.behind and not named and bound.verb.word not in EARNING:
             return ""  # "who gave more than 500 euros" may be at once
         if named:
             return ".".join(named[0]) if len(named) == 1 else ""
@@ -142,6 +142,6 @@ def _words(table: str, measure: str, lexicon: Lexicon) -> set[str]:
 def _is_own(bound: _Bound, lexicon: Lexicon) -> bool:
     """Whether a number of the things themselves would be compared with what they earned: their goal."""
     columns = lexicon.catalog.tables[bound.things].columns
-    return bound.verb is not None and bound.verb.word in _EARNING and any(
+    return bound.verb is not None and bound.verb.word in EARNING and any(
         one.references is None and _same(unit_of(one.unit or ""), bound.unit) for one in columns
     )  # fmt: skip

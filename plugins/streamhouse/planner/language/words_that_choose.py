@@ -25,6 +25,7 @@ from streamhouse.planner.language.figures_of_two_times import figures_of_two_tim
 from streamhouse.planner.language.flags_of_doers import flags_of_doers
 from streamhouse.planner.language.named_by_part import NAMED_BY_PART
 from streamhouse.planner.language.now_of_others import now_of_others
+from streamhouse.planner.language.numbers_of_other_deeds import numbers_of_other_deeds
 from streamhouse.planner.language.other_times import (
     oldest_by_age,
     time_for_which,
@@ -84,7 +85,7 @@ WORDS_THAT_CHOOSE = (
     *SOFT_CHOICES,
     now_of_others, rows_of_average, figures_of_two_times, said_of_none, flags_of_doers, deeds_shown,
     deeds_of_two_times,
-    values_without, amounts_of_others,
+    values_without, amounts_of_others, numbers_of_other_deeds,
     bounds_of_counted, begins_of_times, verbs_shown, denied_deeds, rates_of_rows,
     rate_as_figure, part_of_column, number_of_rows_before, rows_or_their_number, value_of_two,
     what_as_number, state_of_empty, share_of_each, people_by_time, rows_of_values, total_of_rows, code_or_column,
