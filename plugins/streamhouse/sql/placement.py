@@ -139,6 +139,7 @@ def _clauses(select: exp.Select) -> Iterator[Refused]:
     rows = [("WHERE", where)] if where is not None else []
     rows += [("a join condition", join.args["on"]) for join in select.args.get("joins") or () if join.args.get("on")]
     rows += [("GROUP BY", key) for key in (group.expressions if group is not None else ())]
+    rows += _named_keys(select)
     for place, part in rows:
         for call in aggregates_in(part):
             hint = "write it in HAVING, or compute it in a sub-query"
@@ -151,6 +152,14 @@ def _clauses(select: exp.Select) -> Iterator[Refused]:
     for place, part in [*rows, ("HAVING", having), ("ORDER BY", select.args.get("order"))]:
         for call in generators_in(part) if part is not None else ():
             yield Refused(call, f"{place} takes no {function_name(call)}()", _LATERAL)
+
+
+def _named_keys(select: exp.Select) -> Iterator[tuple[str, exp.Expr]]:
+    """The output columns that GROUP BY names by their places."""
+    group, items = select.args.get("group"), select.selects
+    for key in group.expressions if group is not None else ():
+        if isinstance(key, exp.Literal) and key.is_int and 0 < int(key.name) <= len(items):
+            yield f"GROUP BY {key.name}", items[int(key.name) - 1]
 
 
 _ORDERS = ("order", "sort", "cluster", "distribute")
