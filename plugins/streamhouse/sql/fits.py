@@ -18,6 +18,7 @@ from streamhouse.sql.admit import Refused
 from streamhouse.sql.classes import Kinds
 from streamhouse.sql.constants import CONSTANTS_FROM, wrong_constants
 from streamhouse.sql.dialect import short
+from streamhouse.sql.frame_bounds import wrong_frame
 from streamhouse.sql.infer import Inference
 from streamhouse.sql.named_arguments import in_order
 from streamhouse.sql.scopes import aggregates_in, arguments_of, function_name, selects_of
@@ -165,6 +166,8 @@ class _Fit:
             case exp.If():  # an arm of CASE; a call of IF keeps its name
                 if not (isinstance(node.parent, exp.Case) and node.parent.this is not None):
                     yield from self._condition(node.this, "WHEN", strict=True)
+            case exp.Window():
+                yield from wrong_frame(node, self._type)
             case exp.Cast():
                 yield from self._cast(node)
             case exp.Neg() | exp.BitwiseNot():

@@ -45,6 +45,7 @@ from streamhouse.sql.spelled_rows import spell_rows
 from streamhouse.sql.spelled_sets import spell_places_in_sets
 from streamhouse.sql.stars import check_stars, expand_stars
 from streamhouse.sql.ties import ties
+from streamhouse.sql.unused_windows import leave_out_unused
 from streamhouse.sql.windows import spell_windows
 from streamhouse.sql.written import note_names
 
@@ -120,6 +121,8 @@ def analyse(
     check_functions(nodes, sql, at)
     check_limits(nodes, sql, at)
     check_places(nodes, sql, at)
+    if leave_out_unused(nodes):
+        nodes = list(query.walk())
     query, nodes = _names_noted(query, nodes, seen, sql, at)
     output_names = OutputNames(nodes)
     convert_ports(query, ports, extra=extra_columns)
