@@ -18,8 +18,10 @@ from streamhouse.sql.admit import Refused
 from streamhouse.sql.classes import Kinds
 from streamhouse.sql.constants import CONSTANTS_FROM, wrong_constants
 from streamhouse.sql.dialect import short
+from streamhouse.sql.expressions import OPERATORS
 from streamhouse.sql.frame_bounds import wrong_frame
 from streamhouse.sql.infer import Inference
+from streamhouse.sql.literals import operated
 from streamhouse.sql.met_types import alike, comparable, meet
 from streamhouse.sql.named_arguments import in_order
 from streamhouse.sql.scopes import aggregates_in, arguments_of, function_name, selects_of
@@ -261,10 +263,11 @@ class _Fit:
         one, other = self._type(node.this), self._type(node.args.get("expression"))
         if one is None or other is None:
             return
-        for kind in (one, other):
-            if kind.kind in _NESTED or kind.kind in ("boolean", "binary"):
-                yield Refused(node, f"there is no arithmetic of {one} and {other}", "convert it with CAST")
-                return
+        kinds = {one.kind, other.kind}
+        never = any(kind in _NESTED or kind in ("boolean", "binary", "variant") for kind in kinds)
+        sure = kinds == {"string"} or not kinds & {"string", "void", "calendar_interval"}
+        if never or (sure and operated(OPERATORS[type(node)], one, other) is None):
+            yield Refused(node, f"there is no arithmetic of {one} and {other}", "convert it with CAST")
 
     def _cast(self, node: exp.Cast) -> Iterator[Refused]:
         kind, wanted = self._type(node.this), self._type(node)
