@@ -211,7 +211,8 @@ RULES: dict[type[exp.Expr], Rule] = {
     exp.CurrentDate: _always(t.DATE),
     exp.Localtimestamp: _always(t.TIMESTAMP_NTZ),
     **dict.fromkeys(
-        (exp.And, exp.Or, exp.Not, exp.Between, exp.Exists, exp.In, exp.Is, exp.NullSafeEQ), _always(t.BOOLEAN)
+        (exp.And, exp.Or, exp.Not, exp.Between, exp.Exists, exp.In, exp.Is, exp.NullSafeEQ, exp.Escape),
+        _always(t.BOOLEAN),
     ),
     exp.Anonymous: call_type,
 }
