@@ -69,18 +69,25 @@ def _of_sets(select: exp.Select) -> Iterator[Refused]:
     keys = {column.name.lower() for column in group.find_all(exp.Column) if isinstance(column.parent, _SETS)}
     plain = {item.alias_or_name.lower() for item in select.expressions if _is_plain(item.unalias(), keys)}
     clauses = ["having"] + ["order"] * bool(select.args.get("limit") or select.args.get("offset"))
-    for part in (one for clause in clauses if (one := select.args.get(clause)) is not None):
+    of_sets = {"order": set[str](), "having": _named_sets(select)}
+    for clause, part in ((clause, one) for clause in clauses if (one := select.args.get(clause)) is not None):
         folded = {id(node) for call in aggregates_in(part) for node in call.walk()}
         for node in own_nodes(part):
             is_call = _CALLS[type(node)] and function_name(node) in _OF_SETS and node.find(exp.Column) is not None
             name = _named_by(node, select)
-            unknown = name != "" and id(node) not in folded and name.lower() not in keys | plain
+            unknown = name != "" and id(node) not in folded and name.lower() not in (keys | plain) - of_sets[clause]
             if is_call or unknown:
                 what = f"{function_name(node)}(…)" if is_call else name
                 hint = "give it a name in a sub-query, and name that in the query around it"
                 yield Refused(
                     node, f"{what} in HAVING or ORDER BY of ROLLUP, CUBE or GROUPING SETS is not followed", hint
                 )
+
+
+def _named_sets(select: exp.Select) -> set[str]:
+    """Output columns that say of which set a row is; names of keys are none."""
+    said = (item for item in select.expressions if isinstance(item, exp.Alias))
+    return {item.alias.lower() for item in said if any(function_name(node) in _OF_SETS for node in own_nodes(item))}
 
 
 def _named_by(node: exp.Expr, select: exp.Select) -> str:
