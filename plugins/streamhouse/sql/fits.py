@@ -26,6 +26,7 @@ from streamhouse.sql.met_types import alike, comparable, meet
 from streamhouse.sql.named_arguments import in_order
 from streamhouse.sql.scopes import aggregates_in, arguments_of, function_name, selects_of
 from streamhouse.sql.spark_type import BOOLEAN, SparkType
+from streamhouse.sql.subquery_columns import wrong_columns
 from streamhouse.sql.typed import Lambda
 from streamhouse.sql.uncompared import (
     COMPARING,
@@ -114,6 +115,7 @@ def misfits(root: Scope, inference: Inference) -> Iterator[Refused]:
         if isinstance(scope.expression, exp.Query) and any(scope.expression.args.get(one) for one in ORDERS):
             yield from unordered_outputs(scope.expression, inference.outputs(scope))
         if isinstance(scope.expression, exp.Select):
+            yield from wrong_columns(scope, inference)
             fit = _Fit(scope, inference)
             for node in _typed_nodes(scope.expression):
                 if _LOOKED_AT[type(node)]:

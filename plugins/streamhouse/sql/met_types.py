@@ -52,6 +52,15 @@ def meet(one: SparkType, other: SparkType) -> bool:
     return _unnamed(one) == _unnamed(other) or _converts(one, other)
 
 
+def widens(one: SparkType, other: SparkType) -> bool:
+    """Whether Spark finds one type for a value and a column that IN compares: it converts inside arrays and maps."""
+    if not (one.fields and other.fields) or one.kind != other.kind:
+        return comparable(one, other)
+    if one.kind == "struct":
+        return meet(one, other)
+    return all(widens(a, b) for (_, a), (_, b) in zip(one.fields, other.fields, strict=True))
+
+
 def _unnamed(kind: SparkType) -> SparkType:
     fields = tuple((str(place), _unnamed(inner)) for place, (_, inner) in enumerate(kind.fields))
     return SparkType(kind.kind, kind.precision, kind.scale, fields)
