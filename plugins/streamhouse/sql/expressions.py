@@ -8,7 +8,7 @@ from sqlglot.optimizer.scope import Scope
 from streamhouse.sql import functions
 from streamhouse.sql import spark_type as t
 from streamhouse.sql.calls import call_type
-from streamhouse.sql.literals import beside, date_part_type, literal_type, time_arithmetic
+from streamhouse.sql.literals import beside, date_part_type, literal_type, operated
 from streamhouse.sql.names import name_of
 from streamhouse.sql.scopes import function_name
 from streamhouse.sql.spark_type import SparkType
@@ -66,16 +66,14 @@ def _case(types: Types, node: exp.Expr, scope: Scope, names: Lambda) -> SparkTyp
 
 
 def _binary(types: Types, node: exp.Expr, scope: Scope, names: Lambda) -> SparkType | None:
-    operator = _OPERATORS[type(node)]
+    operator = OPERATORS[type(node)]
     left, right = (types.type_of(e, scope, names) for e in (node.this, node.expression))
     if left is None or right is None:
         return None
     left, right = beside(node.this, left, right), beside(node.expression, right, left)
     assert left is not None
     assert right is not None
-    if shifted := time_arithmetic(operator, left, right):
-        return shifted
-    return t.arithmetic(operator, left, right)
+    return operated(operator, left, right)
 
 
 def _bits(types: Types, node: exp.Expr, scope: Scope, names: Lambda) -> SparkType | None:
@@ -156,7 +154,7 @@ def _within_group(types: Types, node: exp.Expr, scope: Scope, names: Lambda) -> 
     return t.STRING if name in {"listagg", "string_agg"} else None
 
 
-_OPERATORS: dict[type[exp.Expr], str] = {
+OPERATORS: dict[type[exp.Expr], str] = {
     exp.Add: "+",
     exp.Sub: "-",
     exp.Mul: "*",
@@ -164,6 +162,7 @@ _OPERATORS: dict[type[exp.Expr], str] = {
     exp.Mod: "%",
     exp.IntDiv: "div",
 }
+"""Class of an arithmetic operation → its sign."""
 Rule = Callable[[Types, exp.Expr, Scope, Lambda], SparkType | None]
 
 
@@ -194,7 +193,7 @@ RULES: dict[type[exp.Expr], Rule] = {
     exp.Cast: _cast,
     exp.TryCast: _cast,
     exp.Case: _case,
-    **dict.fromkeys(_OPERATORS, _binary),
+    **dict.fromkeys(OPERATORS, _binary),
     **dict.fromkeys((exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor), _bits),
     **dict.fromkeys((exp.BitwiseLeftShift, exp.BitwiseRightShift), _shift),
     exp.Overlay: _overlay,
@@ -212,7 +211,8 @@ RULES: dict[type[exp.Expr], Rule] = {
     exp.CurrentDate: _always(t.DATE),
     exp.Localtimestamp: _always(t.TIMESTAMP_NTZ),
     **dict.fromkeys(
-        (exp.And, exp.Or, exp.Not, exp.Between, exp.Exists, exp.In, exp.Is, exp.NullSafeEQ), _always(t.BOOLEAN)
+        (exp.And, exp.Or, exp.Not, exp.Between, exp.Exists, exp.In, exp.Is, exp.NullSafeEQ, exp.Escape),
+        _always(t.BOOLEAN),
     ),
     exp.Anonymous: call_type,
 }

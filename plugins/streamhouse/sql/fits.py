@@ -18,10 +18,15 @@ from streamhouse.sql.admit import Refused
 from streamhouse.sql.classes import Kinds
 from streamhouse.sql.constants import CONSTANTS_FROM, wrong_constants
 from streamhouse.sql.dialect import short
+from streamhouse.sql.expressions import OPERATORS
+from streamhouse.sql.frame_bounds import wrong_frame
 from streamhouse.sql.infer import Inference
+from streamhouse.sql.literals import operated
+from streamhouse.sql.met_types import alike, comparable, meet
 from streamhouse.sql.named_arguments import in_order
 from streamhouse.sql.scopes import aggregates_in, arguments_of, function_name, selects_of
 from streamhouse.sql.spark_type import BOOLEAN, SparkType
+from streamhouse.sql.subquery_columns import wrong_columns
 from streamhouse.sql.typed import Lambda
 from streamhouse.sql.uncompared import (
     COMPARING,
@@ -110,6 +115,7 @@ def misfits(root: Scope, inference: Inference) -> Iterator[Refused]:
         if isinstance(scope.expression, exp.Query) and any(scope.expression.args.get(one) for one in ORDERS):
             yield from unordered_outputs(scope.expression, inference.outputs(scope))
         if isinstance(scope.expression, exp.Select):
+            yield from wrong_columns(scope, inference)
             fit = _Fit(scope, inference)
             for node in _typed_nodes(scope.expression):
                 if _LOOKED_AT[type(node)]:
@@ -163,8 +169,12 @@ class _Fit:
             case exp.Not():
                 yield from self._condition(node.this, "NOT", strict=False)
             case exp.If():  # an arm of CASE; a call of IF keeps its name
-                if not (isinstance(node.parent, exp.Case) and node.parent.this is not None):
+                if isinstance(node.parent, exp.Case) and node.parent.this is not None:
+                    yield from self._compared(node.parent, node.parent.this, node.this, exact=True)
+                else:
                     yield from self._condition(node.this, "WHEN", strict=True)
+            case exp.Window():
+                yield from wrong_frame(node, self._type)
             case exp.Cast():
                 yield from self._cast(node)
             case exp.Neg() | exp.BitwiseNot():
@@ -177,7 +187,7 @@ class _Fit:
                 yield from self._distinct(selects_of(self._scope))
             case exp.Between():
                 for part in (node.args["low"], node.args["high"]):
-                    yield from self._compared(node, node.this, part)
+                    yield from self._compared(node, node.this, part, exact=True)
             case exp.Like() | exp.ILike() | exp.RegexpLike():
                 for part in (node.this, node.expression):
                     kind = self._type(part)
@@ -188,7 +198,7 @@ class _Fit:
             case exp.Bracket() if len(node.expressions) == 1:
                 yield from self._element(node, node.this, node.expressions[0])
             case _ if isinstance(node, COMPARISONS):
-                yield from self._compared(node, node.this, node.expression)
+                yield from self._compared(node, node.this, node.expression, exact=True)
             case _ if isinstance(node, _ARITHMETIC):
                 yield from self._arithmetic(node)
             case exp.Func():
@@ -227,11 +237,12 @@ class _Fit:
             shown = f"neither {short(left[0])} nor {short(right[0])} is one"
             yield Refused(left[0], f"{word} takes a boolean, and {shown}", "compare them with a value")
 
-    def _compared(self, at: exp.Expr, left: exp.Expr, right: exp.Expr) -> Iterator[Refused]:
+    def _compared(self, at: exp.Expr, left: exp.Expr, right: exp.Expr, *, exact: bool = False) -> Iterator[Refused]:
+        """`exact`: as `=` does, which reads no text inside an array or a struct as a number."""
         one, other = self._type(left), self._type(right)
         if one is None or other is None:
             return
-        if not _comparable(one, other):
+        if not comparable(one, other) or (exact and not meet(one, other)):
             hint = f"write CAST({short(right)} AS {one})" if one.kind not in _NESTED else "compare values of one type"
             yield Refused(at, f"{one} and {other} cannot be compared", hint)
 
@@ -254,10 +265,11 @@ class _Fit:
         one, other = self._type(node.this), self._type(node.args.get("expression"))
         if one is None or other is None:
             return
-        for kind in (one, other):
-            if kind.kind in _NESTED or kind.kind in ("boolean", "binary"):
-                yield Refused(node, f"there is no arithmetic of {one} and {other}", "convert it with CAST")
-                return
+        kinds = {one.kind, other.kind}
+        never = any(kind in _NESTED or kind in ("boolean", "binary", "variant") for kind in kinds)
+        sure = kinds == {"string"} or not kinds & {"string", "void", "calendar_interval"}
+        if never or (sure and operated(OPERATORS[type(node)], one, other) is None):
+            yield Refused(node, f"there is no arithmetic of {one} and {other}", "convert it with CAST")
 
     def _cast(self, node: exp.Cast) -> Iterator[Refused]:
         kind, wanted = self._type(node.this), self._type(node)
@@ -270,7 +282,7 @@ class _Fit:
             return
         if kind.kind == "array" and not (index.integral or index.kind == "void"):
             yield Refused(node, f"the place in an array is a whole number, and {short(key)} is {index}", "count from 0")
-        elif kind.kind == "map" and not _comparable(kind.fields[0][1], index):
+        elif kind.kind == "map" and not comparable(kind.fields[0][1], index):
             yield Refused(node, f"the keys of {kind} are no {index}", f"write CAST({short(key)} AS …)")
 
     def _key(self, node: exp.Expr, of: exp.Expr, key: exp.Expr) -> Iterator[Refused]:
@@ -300,8 +312,8 @@ class _Fit:
                 yield from self._int_place(name, first, arguments[1])
         elif name == "try_element_at" and len(node.expressions) == 2:
             yield from self._int_place(name, *node.expressions)
-        elif name == "equal_null" and len(node.expressions) == 2:
-            yield from self._compared(node, *node.expressions)
+        elif name in ("equal_null", "nullif") and len(given := arguments_of(node)) == 2:
+            yield from self._compared(node, *given, exact=True)
         elif name == "to_timestamp" and len(node.expressions) == 2:
             yield from self._formatted(name, first)
         elif name in _ELEMENT_PLACES:
@@ -320,8 +332,15 @@ class _Fit:
             yield from self._lambdas(node, name)
 
     def _decoded(self, given: Sequence[exp.Expr]) -> Iterator[Refused]:
-        """DECODE without a default gives a text where nothing fits, so its other results must go with a text."""
-        if not chooses(given) or len(given) % 2 == 0:
+        """DECODE compares as `<=>` does.
+
+        Without a default it gives a text where nothing fits, so its other results must go with a text.
+        """
+        if not chooses(given):
+            return
+        for looked_for in given[1 : len(given) - 1 : 2]:
+            yield from self._compared(looked_for, given[0], looked_for, exact=True)
+        if len(given) % 2 == 0:
             return
         kind = self._type(given[2])
         if kind is not None and kind.kind in _NESTED:
@@ -351,7 +370,7 @@ class _Fit:
         if name == "array_insert":
             yield from self._int_place(name, arguments[0], arguments[1])
         array, kind = self._type(arguments[0]), self._type(arguments[place])
-        if array is None or kind is None or array.element is None or _alike(array.element, kind):
+        if array is None or kind is None or array.element is None or alike(array.element, kind):
             return
         message = f"the elements of {array} are no {kind}"
         yield Refused(node, message, f"write CAST({short(arguments[place])} AS {array.element})")
@@ -441,31 +460,6 @@ def _words(kinds: frozenset[str]) -> str:
 
 
 _INTERVALS = functions.INTERVALS | {"calendar_interval"}
-
-
-def _comparable(one: SparkType, other: SparkType) -> bool:
-    """Whether Spark compares two types, itself or after an implicit cast."""
-    if "void" in (one.kind, other.kind) or one.kind == other.kind:
-        return True
-    nested = (one.kind in _NESTED, other.kind in _NESTED)
-    if any(nested):
-        return False
-    if "string" in (one.kind, other.kind):
-        return True
-    if one.numeric or other.numeric:
-        return one.numeric and other.numeric
-    if "boolean" in (one.kind, other.kind):
-        return False
-    if one.kind in _TIMES or other.kind in _TIMES:
-        return one.kind in _TIMES and other.kind in _TIMES
-    return True
-
-
-def _alike(element: SparkType, kind: SparkType) -> bool:
-    """Whether Spark looks for a value among elements of a type; it makes no text of either."""
-    if "void" in (element.kind, kind.kind):
-        return True
-    return _comparable(element, kind) and (element.kind == "string") == (kind.kind == "string")
 
 
 def can_cast(kind: SparkType, wanted: SparkType) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from streamhouse.sql import spark_type as t
-from streamhouse.sql.literals import time_arithmetic
+from streamhouse.sql.literals import operated
 from streamhouse.sql.spark_type import SparkType
 from streamhouse.sql.text_types import Types, chosen_text, first_type, overlaid, padded, piece, reversed_value
 from streamhouse.sql.words import words
@@ -293,7 +293,7 @@ def _operator(symbol: str) -> Rule:
     def rule(types: Types) -> SparkType | None:
         if len(types) != 2 or types[0] is None or types[1] is None:
             return None
-        return time_arithmetic(symbol, types[0], types[1]) or t.arithmetic(symbol, types[0], types[1])
+        return operated(symbol, types[0], types[1])
 
     return rule
 

@@ -104,11 +104,23 @@ def stored_type(text: str) -> SparkType | None:
         return None
 
 
+def operated(operator: str, left: SparkType, right: SparkType) -> SparkType | None:
+    """The type of an operation on numbers, dates, times, intervals, and on texts beside numbers; None: none is sure.
+
+    Beside a whole number Spark reads a text as a BIGINT, beside another number as a DOUBLE; two texts it refuses.
+    """
+    if left == t.STRING and right.numeric:
+        left = t.BIGINT if right.integral else t.DOUBLE
+    elif right == t.STRING and left.numeric:
+        right = t.BIGINT if left.integral else t.DOUBLE
+    return time_arithmetic(operator, left, right) or t.arithmetic(operator, left, right)
+
+
 def time_arithmetic(operator: str, left: SparkType, right: SparkType) -> SparkType | None:
     """The type of an operation on dates, times and intervals; None: Spark refuses it, or neither is one of these."""
     one, other = left.kind.endswith("_interval"), right.kind.endswith("_interval")
     if one and other:
-        return t.widest(left, right) if operator in "+-" else None
+        return _of_intervals(operator, left, right)
     if operator in "*/" and (one or (other and operator == "*")):
         interval, number = (left, right) if one else (right, left)
         if not (number.numeric or number == t.VOID):
@@ -116,14 +128,25 @@ def time_arithmetic(operator: str, left: SparkType, right: SparkType) -> SparkTy
         return SparkType("time_interval") if interval.kind == "day_interval" else interval
     if operator not in "+-":
         return None
-    if other and left.kind in {"date", "timestamp", "timestamp_ntz"}:
+    if other and left.kind in _MOMENTS:
         return t.TIMESTAMP if left == t.DATE and right.kind == "time_interval" else left
-    if operator == "+" and one and right.kind in {"timestamp", "timestamp_ntz", "date"}:
+    if operator == "+" and (one or left.kind in _DAY_COUNTS) and right.kind in _MOMENTS:
         return time_arithmetic(operator, right, left)
-    if left == t.DATE and right.kind in {"int", "smallint", "tinyint"}:
+    if left == t.DATE and right.kind in _DAY_COUNTS:
         return t.DATE
     if operator == "-" and left == t.DATE and right in (t.DATE, t.STRING):
         return SparkType("day_interval")
-    if operator == "-" and left.kind in {"timestamp", "timestamp_ntz"} and right.kind in (left.kind, "string"):
+    if operator == "-" and left.kind in _MOMENTS and (right.kind in _MOMENTS or right == t.STRING):
         return SparkType("time_interval")
     return None
+
+
+def _of_intervals(operator: str, left: SparkType, right: SparkType) -> SparkType | None:
+    both = t.widest(left, right)
+    if operator == "div":
+        return t.BIGINT if both is not None and both.kind != "calendar_interval" else None
+    return both if operator in "+-" else None
+
+
+_MOMENTS = frozenset({"date", "timestamp", "timestamp_ntz"})
+_DAY_COUNTS = frozenset({"int", "smallint", "tinyint"})

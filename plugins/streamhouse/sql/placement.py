@@ -69,18 +69,25 @@ def _of_sets(select: exp.Select) -> Iterator[Refused]:
     keys = {column.name.lower() for column in group.find_all(exp.Column) if isinstance(column.parent, _SETS)}
     plain = {item.alias_or_name.lower() for item in select.expressions if _is_plain(item.unalias(), keys)}
     clauses = ["having"] + ["order"] * bool(select.args.get("limit") or select.args.get("offset"))
-    for part in (one for clause in clauses if (one := select.args.get(clause)) is not None):
+    of_sets = {"order": set[str](), "having": _named_sets(select)}
+    for clause, part in ((clause, one) for clause in clauses if (one := select.args.get(clause)) is not None):
         folded = {id(node) for call in aggregates_in(part) for node in call.walk()}
         for node in own_nodes(part):
             is_call = _CALLS[type(node)] and function_name(node) in _OF_SETS and node.find(exp.Column) is not None
             name = _named_by(node, select)
-            unknown = name != "" and id(node) not in folded and name.lower() not in keys | plain
+            unknown = name != "" and id(node) not in folded and name.lower() not in (keys | plain) - of_sets[clause]
             if is_call or unknown:
                 what = f"{function_name(node)}(…)" if is_call else name
                 hint = "give it a name in a sub-query, and name that in the query around it"
                 yield Refused(
                     node, f"{what} in HAVING or ORDER BY of ROLLUP, CUBE or GROUPING SETS is not followed", hint
                 )
+
+
+def _named_sets(select: exp.Select) -> set[str]:
+    """Output columns that say of which set a row is; names of keys are none."""
+    said = (item for item in select.expressions if isinstance(item, exp.Alias))
+    return {item.alias.lower() for item in said if any(function_name(node) in _OF_SETS for node in own_nodes(item))}
 
 
 def _named_by(node: exp.Expr, select: exp.Select) -> str:
@@ -139,6 +146,7 @@ def _clauses(select: exp.Select) -> Iterator[Refused]:
     rows = [("WHERE", where)] if where is not None else []
     rows += [("a join condition", join.args["on"]) for join in select.args.get("joins") or () if join.args.get("on")]
     rows += [("GROUP BY", key) for key in (group.expressions if group is not None else ())]
+    rows += _named_keys(select)
     for place, part in rows:
         for call in aggregates_in(part):
             hint = "write it in HAVING, or compute it in a sub-query"
@@ -151,6 +159,14 @@ def _clauses(select: exp.Select) -> Iterator[Refused]:
     for place, part in [*rows, ("HAVING", having), ("ORDER BY", select.args.get("order"))]:
         for call in generators_in(part) if part is not None else ():
             yield Refused(call, f"{place} takes no {function_name(call)}()", _LATERAL)
+
+
+def _named_keys(select: exp.Select) -> Iterator[tuple[str, exp.Expr]]:
+    """The output columns that GROUP BY names by their places."""
+    group, items = select.args.get("group"), select.selects
+    for key in group.expressions if group is not None else ():
+        if isinstance(key, exp.Literal) and key.is_int and 0 < int(key.name) <= len(items):
+            yield f"GROUP BY {key.name}", items[int(key.name) - 1]
 
 
 _ORDERS = ("order", "sort", "cluster", "distribute")

@@ -40,11 +40,13 @@ from streamhouse.sql.ports import ActionPort, append_columns, column_of, convert
 from streamhouse.sql.resolved import qualified, scope_of
 from streamhouse.sql.scopes import generators_in, is_aggregate, merges, own_nodes
 from streamhouse.sql.spelled_formats import spell_formats
+from streamhouse.sql.spelled_groupings import spell_groupings
 from streamhouse.sql.spelled_pivots import spell_pivots
 from streamhouse.sql.spelled_rows import spell_rows
 from streamhouse.sql.spelled_sets import spell_places_in_sets
 from streamhouse.sql.stars import check_stars, expand_stars
 from streamhouse.sql.ties import ties
+from streamhouse.sql.unused_windows import leave_out_unused
 from streamhouse.sql.windows import spell_windows
 from streamhouse.sql.written import note_names
 
@@ -120,6 +122,8 @@ def analyse(
     check_functions(nodes, sql, at)
     check_limits(nodes, sql, at)
     check_places(nodes, sql, at)
+    if leave_out_unused(nodes):
+        nodes = list(query.walk())
     query, nodes = _names_noted(query, nodes, seen, sql, at)
     output_names = OutputNames(nodes)
     convert_ports(query, ports, extra=extra_columns)
@@ -222,6 +226,7 @@ def _spelled(
         nodes = list(query.walk())
     columns = {name for port in ports.values() for name in port.visible(extra=True)}
     changed = spell_places_in_sets(nodes)
+    changed = spell_groupings(nodes) or changed
     changed = spell_windows(nodes, columns) or changed
     changed = spell_formats(nodes) or changed
     if any(node.args.get("pivots") for node in nodes):

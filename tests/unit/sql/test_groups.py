@@ -23,7 +23,11 @@ def planned(sql: str) -> str:
         ("SELECT i AS k, count(*) AS c FROM t", "column 'i' is neither"),
         ("SELECT count(*) + i AS c FROM t", "column 'i' is neither"),
         ("SELECT i AS k, sum(v) OVER (ORDER BY i) AS c FROM t GROUP BY i", "column 'v' is neither"),
-        ("SELECT q.c FROM (SELECT i AS k, max(v) AS c FROM t GROUP BY 2) AS q", "column 'i' is neither"),
+        (
+            "SELECT q.c FROM (SELECT i AS k, max(v) AS c FROM t GROUP BY 2) AS q",
+            "a.sql:1:33: SH211 max() is an aggregate",
+        ),
+        ("SELECT i AS k, rank() OVER (ORDER BY i) AS c FROM t GROUP BY 1, 2", "a.sql:1:16: SH211 GROUP BY 2 takes no"),
         ("SELECT id, sum(v) FILTER (WHERE i > 1) OVER (PARTITION BY i) AS c FROM t", "Spark does not compute"),
     ],
 )

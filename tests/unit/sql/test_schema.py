@@ -61,7 +61,7 @@ def test_an_unused_generator_keeps_its_rows() -> None:
         ("SELECT id, amt + 1 FROM o", OutputColumnError, 12, "write amt + 1 AS name"),
         ("SELECT id, st AS id FROM o", OutputColumnError, 12, "two output columns are named 'id'"),
         ("SELECT * FROM o JOIN c ON o.cust = c.cust", OutputColumnError, 1, "two output columns are named 'cust'"),
-        ("SELECT st + 1 AS v FROM o", UntypedColumnError, 8, "write CAST(o.st AS type)"),
+        ("SELECT st - DATE '2020-01-01' AS v FROM o", UntypedColumnError, 8, "write CAST(o.st AS type)"),
         ("SELECT NULL AS v FROM o", UntypedColumnError, 1, "no table can hold"),
         ("SELECT ts - ts AS v FROM o", UntypedColumnError, 8, "no table can hold"),
         ("SELECT my_function(id) AS v FROM o", UntypedColumnError, 8, "unknown function 'my_function'"),

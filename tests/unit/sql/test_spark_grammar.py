@@ -52,6 +52,7 @@ def test_the_grammar_is_that_of_the_installed_spark() -> None:
         ("SELECT sum(a) OVER (w ROWS 1 PRECEDING) FROM t WINDOW w AS (ORDER BY b)", "Spark does not take 'ROWS' here"),
         ("SELECT sum(a) OVER (ORDER BY b ROWS BETWEEN a PRECEDING AND CURRENT ROW) FROM t", "a frame is a literal"),
         ("SELECT a FROM t WHERE s LIKE 'b' ESCAPE '##'", "ESCAPE takes one character"),
+        ("SELECT a FROM t WHERE s LIKE ANY ('b', 'c') ESCAPE '#'", "LIKE ANY takes no ESCAPE"),
         ("SELECT a FROM VALUES (1) AS t(a, b)", "VALUES has 1 columns, and 2 names"),
         ("SELECT 128Y", "out of the range of tinyint"),
         ("SELECT INTERVAL '1 day 2'", "'1 day 2' is no interval"),

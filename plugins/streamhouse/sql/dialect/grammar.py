@@ -126,6 +126,8 @@ def _of_escape(node: exp.Escape) -> Iterator[str]:
     sign = node.expression
     if not (isinstance(sign, exp.Literal) and sign.is_string and len(sign.name) == 1):
         yield "ESCAPE takes one character"
+    if isinstance(node.this, (exp.Like, exp.ILike)) and isinstance(node.this.expression, (exp.Any, exp.All)):
+        yield f"LIKE {node.this.expression.key.upper()} takes no ESCAPE"
 
 
 def _of_names_behind(node: exp.Expr) -> Iterator[str]:

@@ -1,0 +1,88 @@
+"""HAVING beside ROLLUP, CUBE or GROUPING SETS, as a condition on the rows behind the groups.
+
+In such a HAVING Spark finds no `grouping(t.k)`, which our text has; among the output columns it does.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+
+from sqlglot import exp
+
+from streamhouse.sql.scopes import aggregates_in, arguments_of, function_name, has_grouping_sets, own_nodes, windows_in
+
+_OF_SETS = frozenset({"grouping", "grouping_id"})
+
+
+def spell_groupings(nodes: Iterable[exp.Expr]) -> bool:
+    """Make a QUALIFY of each HAVING that says which set of keys a row is of; changes the tree.
+
+    Beside a window function it stays, which sees the rows that HAVING leaves.
+
+    Args:
+        nodes: All of a query as parsed.
+
+    Returns:
+        Whether there was one, so that `nodes` may be others now.
+    """
+    found = [
+        node
+        for node in nodes
+        if type(node) is exp.Select and node.args.get("having") is not None and has_grouping_sets(node)
+    ]
+    found = [select for select in found if not _has_windows(select) and _says_sets(select)]
+    for select in found:
+        select.set("qualify", exp.Qualify(this=_of_outputs(select).this))
+        select.set("having", None)
+    return bool(found)
+
+
+def _of_outputs(select: exp.Select) -> exp.Expr:
+    """HAVING with the value of each output column that it names, before columns of the input, as Spark reads it."""
+    having: exp.Expr = select.args["having"]
+    values = {item.alias.lower(): item.this for item in select.selects if item.alias}
+    inside = {id(node) for call in (*aggregates_in(having), *_groupings(having)) for node in call.walk()}
+    named = [node for node in own_nodes(having) if isinstance(node, exp.Column) and not node.table]
+    for column in named:
+        value = values.get(column.name.lower())
+        if value is not None and id(column) not in inside:
+            column.replace(exp.Paren(this=value.copy()))
+    return having
+
+
+def _has_windows(select: exp.Select) -> bool:
+    order = select.args.get("order")
+    return select.args.get("qualify") is not None or any(
+        windows_in(part) for part in (*select.selects, *([order] if order is not None else []))
+    )
+
+
+def _says_sets(select: exp.Select) -> bool:
+    """Whether HAVING says of which set a row is, in names of output columns alone; Spark finds no others there."""
+    having, items = select.args["having"], select.selects
+    bare = {item.name.lower(): item.table.lower() for item in items if isinstance(item, exp.Column)}
+    made = {item.alias.lower(): item.this for item in items if isinstance(item, exp.Alias)}
+    made = {name: value for name, value in made.items() if aggregates_in(value) or _groupings(value)}
+    calls, folded = _groupings(having), _folded(having)
+    if any(not isinstance(part, exp.Column) for call in calls for part in arguments_of(call)):
+        return False
+    inside = {id(node) for call in calls for node in call.walk()}
+    named = [node for node in own_nodes(having) if isinstance(node, exp.Column) and id(node) not in folded]
+    if not all(_is_found(node, bare, () if id(node) in inside else made) for node in named):
+        return False
+    says = (made.get(node.name.lower()) for node in named)
+    return bool(calls) or any(value is not None and _groupings(value) for value in says)
+
+
+def _folded(having: exp.Expr) -> set[int]:
+    """What stands in aggregates or behind FILTER, which Spark looks for in the input."""
+    calls = [call for call in aggregates_in(having) if function_name(call) not in _OF_SETS]
+    return {id(node) for call in calls for node in (call.find_ancestor(exp.Filter) or call).walk()}
+
+
+def _is_found(column: exp.Column, bare: Mapping[str, str], made: Collection[str]) -> bool:
+    """Whether a name is that of a plain output column, given with its table, or of one that is made of aggregates."""
+    name, table = column.name.lower(), column.table.lower()
+    return ("" in (table, bare[name]) or table == bare[name]) if name in bare else (name in made and not table)
+
+
+def _groupings(part: exp.Expr) -> list[exp.Expr]:
+    return [node for node in own_nodes(part) if isinstance(node, exp.Func) and function_name(node) in _OF_SETS]
