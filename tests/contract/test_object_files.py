@@ -4,8 +4,8 @@ import bz2
 import gzip
 import json
 import os
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from urllib.request import Request, urlopen
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -70,6 +70,11 @@ class Shop:
     def put_object(self, name, data):
         with self._store.open_output_stream(f"lake/{self.folder}/{name}", compression=None) as out:
             out.write(data)
+
+    def put_at_once(self, name, data):
+        """As `put_object`, by one request where Arrow makes three; no signature is asked for."""
+        url, form = f"{self.endpoint}/lake/{self.folder}/{name}", {"Content-Type": "application/octet-stream"}
+        urlopen(Request(url, data=data, method="PUT", headers=form)).close()
 
     def remove_object(self, name):
         self._store.delete_file(f"lake/{self.folder}/{name}")
@@ -246,8 +251,8 @@ def test_an_object_that_changes_while_it_is_read(shop, monkeypatch, change):
 
 
 def test_listings_of_several_pages(shop):
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda n: shop.put_object(f"many/{n:05}.csv", b"x"), range(1201)))
+    for n in range(1201):
+        shop.put_at_once(f"many/{n:05}.csv", b"x")
     for pattern in ("many/*.csv", "**/*.csv"):
         names = list(
             object_reader("landing", f"{BASE}{shop.folder}/{pattern}", shop.root).listed(
@@ -271,6 +276,13 @@ def test_a_name_that_may_lead_elsewhere(shop):
     for name in (f"{BASE}{shop.folder}/../x.csv", "s3://other/x.csv", f"{BASE}{shop.folder}//x.csv"):
         with pytest.raises(SourceError, match="lies outside of what connection 'landing' permits"):
             source.read({}, {name: 1})
+
+
+def test_a_name_with_an_empty_part(shop):
+    shop.put_at_once("deep/1.csv", csv_of(range(3)))
+    shop.put_at_once("deep//2.csv", csv_of(range(3)))
+    with pytest.raises(SourceError, match=r"deep//2\.csv"):
+        shop.of_objects("deep/**/*.csv").available()
 
 
 def test_a_folder_without_objects_has_no_rows_and_no_bucket_is_an_error(shop):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from streamhouse.errors import Location, RowsLostError, SourceError, did_you_mean
+from streamhouse.errors import Location, RowsLostError, SourceError, StoreUnavailableError, did_you_mean
 from streamhouse.ingest.listing import in_order, refuse_many
 from streamhouse.ingest.object_failures import ObjectFailures
 from streamhouse.ingest.object_pattern import matching
@@ -226,6 +226,9 @@ class ObjectRanges(io.RawIOBase):
             raise RowsLostError(
                 f"file '{S3}{self._path}' is gone, with rows not read yet", hint="put it back"
             ) from None
+        except StoreUnavailableError:
+            self._check()  # Arrow does not always say that an object is gone
+            raise
         self._check()  # Arrow asks for a range without saying of which content
         return found
 
