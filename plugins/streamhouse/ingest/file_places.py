@@ -38,7 +38,11 @@ class FilePlace(Protocol):
         """Size, etag and time by which it is known again."""
 
     def check_same(self, name: str, known: Counted, counts: CountedFiles) -> None:
-        """Refuse a file that is not as it was when it was counted."""
+        """Refuse a file that is not as it was when it was counted.
+
+        Raises:
+            SourceError: it is another one by now.
+        """
 
     def counts(self) -> CountedFiles:
         """What was counted."""
@@ -52,33 +56,33 @@ class FolderFiles:
         self._root = root
 
     def names(self) -> list[str]:
-        """See `FilePlace`."""
+        """See `FilePlace.names`."""
         return list_files(self._pattern, self._root)
 
     def file(self, name: str) -> Path:
-        """See `FilePlace`."""
+        """See `FilePlace.file`."""
         return data_path(self._root, name)
 
     def there(self, name: str) -> Path:
-        """See `FilePlace`."""
+        """See `FilePlace.there`."""
         path = data_path(self._root, name)
         if not path.exists():
             raise RowsLostError(f"file '{name}' is gone, with rows not read yet", hint="put it back")
         return path
 
     def facts(self, name: str, file: AnyFile) -> tuple[int, str, int]:  # noqa: ARG002  of the protocol
-        """See `FilePlace`: the size alone."""
+        """See `FilePlace.facts`: the size alone."""
         return file.stat().st_size, "", 0
 
     def check_same(self, name: str, known: Counted, counts: CountedFiles) -> None:  # noqa: ARG002  of the protocol
-        """See `FilePlace`."""
+        """See `FilePlace.check_same`."""
         size = data_path(self._root, name).stat().st_size
         if size != known.size:
             what = f"the file changed from {known.size} to {size} bytes after it was first read"
             raise SourceError(what, at=Location(name), hint=CHANGED)
 
     def counts(self) -> CountedFiles:
-        """See `FilePlace`: in memory."""
+        """See `FilePlace.counts`: in memory."""
         return CountedFiles()
 
 
@@ -93,25 +97,29 @@ class ObjectFiles:
         self._listed: Mapping[str, tuple[int, int]] = {}
 
     def names(self) -> list[str]:
-        """See `FilePlace`; what is asked afterwards of one of them is compared with this listing."""
+        """See `FilePlace.names`; what is asked afterwards of one of them is compared with this listing."""
         self._listed = self._reader.listed(self._options.path, self._options.listed_every_s, self._at)
         return list(self._listed)
 
     def file(self, name: str) -> StoredObject:
-        """See `FilePlace`."""
+        """See `FilePlace.file`."""
         return self._reader.object(name)
 
     def there(self, name: str) -> StoredObject:
-        """See `FilePlace`."""
+        """See `FilePlace.there`."""
         return self._reader.object(name)
 
     def facts(self, name: str, file: AnyFile) -> tuple[int, str, int]:
-        """See `FilePlace`."""
+        """See `FilePlace.facts`."""
         assert isinstance(file, StoredObject), "of this place"
         return file.size, file.etag, self._listed.get(name, (0, 0))[1]
 
     def check_same(self, name: str, known: Counted, counts: CountedFiles) -> None:
-        """See `FilePlace`: the object is asked for only if the listing has another size or time."""
+        """Ask for the object only if the listing has another size or time; see `FilePlace.check_same`.
+
+        Raises:
+            SourceError: another one is in its place.
+        """
         stamp = self._listed.get(name)
         if stamp is None or stamp == (known.size, known.mtime_ns):
             return
@@ -121,7 +129,7 @@ class ObjectFiles:
         counts.moved(name, stamp[1])
 
     def counts(self) -> CountedFiles:
-        """See `FilePlace`: also by earlier processes of the project."""
+        """See `FilePlace.counts`: also by earlier processes of the project."""
         options = self._options
         return counted_objects(
             self._root,

@@ -218,7 +218,13 @@ class ObjectRanges(io.RawIOBase):
         return int(self._file.seek(offset, whence))
 
     def read(self, size: int = -1) -> bytes:
-        """At most so many bytes; -1: all that are left."""
+        """At most so many bytes; -1: all that are left.
+
+        Raises:
+            RowsLostError: the object is gone.
+            StoreUnavailableError: the object store does not answer.
+            SourceError: another one is in its place, or the object store refuses us.
+        """
         try:
             with self._failures.translated(self._path):
                 found = bytes(self._file.read(None if size < 0 else size))
