@@ -31,7 +31,7 @@ class Counted:
     mtime_ns: int = 0
 
 
-class CountedFiles:
+class FileCounts:
     """Name → what was counted, in memory and, of objects, in a file to which several processes may add.
 
     A file that cannot be read or written makes the next process slower, and not wrong.
@@ -85,7 +85,7 @@ def _lines(file: Path) -> Iterator[tuple[str, Counted]]:
             yield found.pop("name"), Counted(**found)
 
 
-def counted_objects(root: Path, *facts: Any) -> CountedFiles:
+def counted_objects(root: Path, *facts: Any) -> FileCounts:
     """The objects that a project counted.
 
     Args:
@@ -93,4 +93,4 @@ def counted_objects(root: Path, *facts: Any) -> CountedFiles:
         facts: All that says how many rows an object has, as JSON takes it: where it is, and how it is read.
     """
     key = sha256(json.dumps([_FORM, *facts], sort_keys=True, default=str).encode()).hexdigest()[:32]
-    return CountedFiles(root / ".streamhouse" / "cache" / "objects" / f"{key}.jsonl")
+    return FileCounts(root / ".streamhouse" / "cache" / "objects" / f"{key}.jsonl")

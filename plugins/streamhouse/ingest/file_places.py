@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Protocol
 
 from streamhouse.errors import Location, RowsLostError, SourceError
-from streamhouse.ingest.counted_files import Counted, CountedFiles, counted_objects
+from streamhouse.ingest.counted_files import Counted, FileCounts, counted_objects
 from streamhouse.ingest.files_options import FilesOptions
 from streamhouse.ingest.folders import data_path
 from streamhouse.ingest.listing import check_place, list_files
@@ -37,14 +37,14 @@ class FilePlace(Protocol):
     def facts(self, name: str, file: AnyFile) -> tuple[int, str, int]:
         """Size, etag and time by which it is known again."""
 
-    def check_same(self, name: str, known: Counted, counts: CountedFiles) -> None:
+    def check_same(self, name: str, known: Counted, counts: FileCounts) -> None:
         """Refuse a file that is not as it was when it was counted.
 
         Raises:
             SourceError: it is another one by now.
         """
 
-    def counts(self) -> CountedFiles:
+    def counts(self) -> FileCounts:
         """What was counted."""
 
 
@@ -74,16 +74,16 @@ class FolderFiles:
         """See `FilePlace.facts`: the size alone."""
         return file.stat().st_size, "", 0
 
-    def check_same(self, name: str, known: Counted, counts: CountedFiles) -> None:  # noqa: ARG002  of the protocol
+    def check_same(self, name: str, known: Counted, counts: FileCounts) -> None:  # noqa: ARG002  of the protocol
         """See `FilePlace.check_same`."""
         size = data_path(self._root, name).stat().st_size
         if size != known.size:
             what = f"the file changed from {known.size} to {size} bytes after it was first read"
             raise SourceError(what, at=Location(name), hint=CHANGED)
 
-    def counts(self) -> CountedFiles:
+    def counts(self) -> FileCounts:
         """See `FilePlace.counts`: in memory."""
-        return CountedFiles()
+        return FileCounts()
 
 
 class ObjectFiles:
@@ -114,7 +114,7 @@ class ObjectFiles:
         assert isinstance(file, StoredObject), "of this place"
         return file.size, file.etag, self._listed.get(name, (0, 0))[1]
 
-    def check_same(self, name: str, known: Counted, counts: CountedFiles) -> None:
+    def check_same(self, name: str, known: Counted, counts: FileCounts) -> None:
         """Ask for the object only if the listing has another size or time; see `FilePlace.check_same`.
 
         Raises:
@@ -128,7 +128,7 @@ class ObjectFiles:
             raise replaced(name)
         counts.moved(name, stamp[1])
 
-    def counts(self) -> CountedFiles:
+    def counts(self) -> FileCounts:
         """See `FilePlace.counts`: also by earlier processes of the project."""
         options = self._options
         return counted_objects(
