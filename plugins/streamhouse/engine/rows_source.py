@@ -39,9 +39,11 @@ _BATCH_ROWS, _BATCH_BYTES = 65_536, 4 << 20
 def can_spread_changes(origin: PlannedSource | Table) -> bool:
     """Whether `spread_changes` can read it: sources, and log tables of the hot tier."""
     if isinstance(origin, PlannedSource):
-        # Requests to read dead letters again are on the driver's disk, and so is who logs in to a schema registry or
-        # to the catalog of a table of others.
-        return policy_of(origin.options).table is None and not is_registered(origin) and origin.kind != "table"
+        # Requests to read dead letters again are on the driver's disk, and so is who logs in to a schema registry, to
+        # the catalog of a table of others or to an object store.
+        is_stored = origin.kind == "files" and "connection" in origin.options
+        is_elsewhere = is_registered(origin) or origin.kind == "table" or is_stored
+        return policy_of(origin.options).table is None and not is_elsewhere
     return origin.tiers.target is Tier.HOT and not origin.primary_key
 
 

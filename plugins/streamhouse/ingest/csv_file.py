@@ -3,7 +3,6 @@
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -27,6 +26,7 @@ from streamhouse.ingest.csv_values import UnfitError, typed
 from streamhouse.ingest.not_null import HINT, REASON, first_null
 from streamhouse.ingest.packed_file import first_bytes, text_bytes
 from streamhouse.ingest.records import Records
+from streamhouse.ingest.stored_object import AnyFile
 from streamhouse.model.table import Column
 from streamhouse.stores.arrow import arrow_type
 
@@ -173,7 +173,7 @@ def rows_reader(
 
 
 def read_csv(
-    path: Path, columns: tuple[Column, ...], name: str, rules: CsvRules, optional: Collection[str] = ()
+    path: AnyFile, columns: tuple[Column, ...], name: str, rules: CsvRules, optional: Collection[str] = ()
 ) -> pa.Table:
     """All rows of a file with exactly these columns; one that is `optional` and absent is NULL.
 
@@ -241,7 +241,7 @@ def _of_record(records: Records, place: int, reader: CsvRows, name: str) -> Sour
     return SourceError("a row cannot be read", at=Location(name, records.lines[place]))
 
 
-def csv_bytes(path: Path, name: str, rules: CsvRules) -> bytes:
+def csv_bytes(path: AnyFile, name: str, rules: CsvRules) -> bytes:
     """The text of a file as UTF-8.
 
     Raises:
@@ -266,7 +266,7 @@ def csv_records(text: bytes, name: str, rules: CsvRules) -> tuple[Records, bool]
         raise SourceError(str(error), at=Location(name, error.line), hint=error.hint) from error
 
 
-def csv_names(path: Path, name: str, rules: CsvRules) -> tuple[str, ...]:
+def csv_names(path: AnyFile, name: str, rules: CsvRules) -> tuple[str, ...]:
     """The names of the columns of a file.
 
     Raises:
@@ -275,7 +275,7 @@ def csv_names(path: Path, name: str, rules: CsvRules) -> tuple[str, ...]:
     return _sample(path, name, rules, _NAMES_BYTES)[0].names
 
 
-def has_no_line(path: Path, name: str, rules: CsvRules) -> bool:
+def has_no_line(path: AnyFile, name: str, rules: CsvRules) -> bool:
     """Whether a file has neither names nor a row, but at most lines of blanks and comments.
 
     Raises:
@@ -288,7 +288,7 @@ def has_no_line(path: Path, name: str, rules: CsvRules) -> bool:
     return not records.header and not records.texts
 
 
-def csv_lacking(path: Path, name: str, rules: CsvRules, columns: tuple[Column, ...]) -> list[str]:
+def csv_lacking(path: AnyFile, name: str, rules: CsvRules, columns: tuple[Column, ...]) -> list[str]:
     """The columns that a file lacks.
 
     Raises:
@@ -298,7 +298,7 @@ def csv_lacking(path: Path, name: str, rules: CsvRules, columns: tuple[Column, .
     return [column.name for column in columns if column.name.lower() not in there]
 
 
-def refuse_other_csv(path: Path, name: str, rules: CsvRules, columns: tuple[Column, ...]) -> None:
+def refuse_other_csv(path: AnyFile, name: str, rules: CsvRules, columns: tuple[Column, ...]) -> None:
     """Check that a file is one of a source with these columns, all of them declared.
 
     Raises:
@@ -310,7 +310,7 @@ def refuse_other_csv(path: Path, name: str, rules: CsvRules, columns: tuple[Colu
         raise SourceError(str(error), at=Location(name, 1), hint=error.hint) from error
 
 
-def csv_columns(path: Path, name: str, rules: CsvRules) -> tuple[Column, ...]:
+def csv_columns(path: AnyFile, name: str, rules: CsvRules) -> tuple[Column, ...]:
     """The columns of a file by its first MiB.
 
     Raises:
@@ -335,7 +335,7 @@ def _type_of(texts: pa.ChunkedArray, reader: CsvRows) -> str:
     return "string"
 
 
-def _sample(path: Path, name: str, rules: CsvRules, most: int = _INFERRED_BYTES) -> tuple[CsvRows, list[bytes]]:
+def _sample(path: AnyFile, name: str, rules: CsvRules, most: int = _INFERRED_BYTES) -> tuple[CsvRows, list[bytes]]:
     """What reads the beginning of a file as texts, and its records."""
     try:
         is_utf8 = rules.form.encoding == "utf-8"

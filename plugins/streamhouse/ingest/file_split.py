@@ -4,7 +4,6 @@ import io
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -31,6 +30,7 @@ from streamhouse.ingest.not_null import refuse_nulls
 from streamhouse.ingest.parquet import parquet_part, parquet_rows
 from streamhouse.ingest.parquet_types import file_names, fitted
 from streamhouse.ingest.records import Records
+from streamhouse.ingest.stored_object import AnyFile
 from streamhouse.ingest.unreadable import UnreadableError
 from streamhouse.model.table import Column
 from streamhouse.stores.arrow import arrow_schema
@@ -72,7 +72,7 @@ class FileSplit:
 
 
 def split_text(
-    path: Path, kind: Format, columns: Columns, optional: tuple[str, ...], name: str, rules: CsvRules
+    path: AnyFile, kind: Format, columns: Columns, optional: tuple[str, ...], name: str, rules: CsvRules
 ) -> FileSplit:
     """A file of CSV or JSON, taken apart; the last two are kept in memory, until they change.
 
@@ -88,7 +88,7 @@ def split_text(
 
 @lru_cache(maxsize=2)
 def _split_text(
-    path: Path, kind: Format, columns: Columns, optional: tuple[str, ...], name: str, rules: CsvRules, *_stamp: int
+    path: AnyFile, kind: Format, columns: Columns, optional: tuple[str, ...], name: str, rules: CsvRules, *_stamp: int
 ) -> FileSplit:
     parse: Callable[[Sequence[bytes]], pa.Table] = partial(_json, columns)
     reason: Callable[[bytes, Exception], Reason] = json_reason
@@ -133,7 +133,7 @@ def _json(columns: Columns, texts: Sequence[bytes]) -> pa.Table:
     return json_rows(texts, columns)
 
 
-def split_parquet(path: Path, columns: Columns, name: str, span: tuple[int, int]) -> FileSplit:
+def split_parquet(path: AnyFile, columns: Columns, name: str, span: tuple[int, int]) -> FileSplit:
     """The rows `[first, last)` of a Parquet file, taken apart.
 
     Raises:

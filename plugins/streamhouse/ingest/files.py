@@ -1,4 +1,4 @@
-"""Files that land in a folder: each row is read once, new files are picked up, in the order of their names."""
+"""Files that land in a folder or an object store: each row is read once, in the order of their names."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -8,19 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 from streamhouse.errors import Location, RowsLostError, SourceError
 from streamhouse.ingest.bad_rows import BadRow, Letter, Split
+from streamhouse.ingest.counted_files import Counted
 from streamhouse.ingest.csv_file import csv_lacking
 from streamhouse.ingest.csv_header import CsvRules
+from streamhouse.ingest.file_places import check_files, file_place
 from streamhouse.ingest.file_split import FileSplit, files_again, split_parquet, split_text
 from streamhouse.ingest.files_options import FilesOptions
-from streamhouse.ingest.folders import data_path
 from streamhouse.ingest.formats import Format, infer_columns, read_file
 from streamhouse.ingest.json_file import json_file
 from streamhouse.ingest.json_rows import json_lacking
 from streamhouse.ingest.lacking import begun, lacking_text
-from streamhouse.ingest.listing import check_place, in_order, list_files
+from streamhouse.ingest.listing import in_order
 from streamhouse.ingest.not_null import required, required_of_those
 from streamhouse.ingest.options import check_options
 from streamhouse.ingest.parquet import parquet_names, parquet_rows, refuse_other_columns
+from streamhouse.ingest.stored_object import AnyFile, StoredObject, replaced
 from streamhouse.model.bad_rows import OnBadRows
 from streamhouse.model.table import Column
 from streamhouse.model.types import Position
@@ -58,13 +60,13 @@ class FilesSource:
         at: Location | None = None,
     ) -> None:
         self._options = options
-        self._root = root
         self._at = at
         declared = tuple(Column(name=name, type=type_) for name, type_ in options.columns.items())
         self._columns = required_of_those(columns or declared, options.not_null)
         self._optional = optional
         self._declared = bool(declared)
-        self._counts: dict[str, tuple[int, int]] = {}  # file → its bytes and rows
+        self._place = file_place(options, root, at)
+        self._counts = self._place.counts()
         self._lock = Lock()
 
     @property
@@ -86,7 +88,7 @@ class FilesSource:
                     at=self._at,
                     hint="put a first file there, or declare its columns: {name: type}",
                 )
-            path, options = data_path(self._root, names[0]), self._options
+            path, options = self._place.file(names[0]), self._options
             found = infer_columns(path, options.kind, names[0], options.csv)
             self._columns = required(found, options.not_null, self._at)
         return self._columns
@@ -184,7 +186,7 @@ class FilesSource:
                 yield lacking_text(name, found)
 
     def _lacking(self, name: str) -> Sequence[str]:
-        path, options, columns = data_path(self._root, name), self._options, self.columns()
+        path, options, columns = self._place.file(name), self._options, self.columns()
         if options.kind == "parquet":
             there = parquet_names(path, columns, Location(name))
             return [column.name for column in columns if column.name not in there]
@@ -212,27 +214,23 @@ class FilesSource:
         return self._optional if self._declared else tuple(column.name for column in self.columns())
 
     def _names(self) -> list[str]:
-        return list_files(self._options.path, self._root)
+        return self._place.names()
 
     def _count(self, name: str) -> int:
-        path = data_path(self._root, name)
-        size = path.stat().st_size
-        if name not in self._counts:
+        known = self._counts.get(name)
+        if known is None:
+            path = self._place.file(name)
+            size, etag, mtime_ns = self._place.facts(name, path)
             parquet = self._options.kind == "parquet"  # its footer has the number
             if parquet:
                 refuse_other_columns(path, self.columns(), self._may_lack, Location(name))
                 rows = parquet_rows(path, Location(name)).rows
             else:
                 rows = self._split(name).records if self._tolerant else self._whole(name).num_rows
-            self._counts[name] = (size, rows)
-        known, rows = self._counts[name]
-        if known != size:
-            raise SourceError(
-                f"the file changed from {known} to {size} bytes after it was first read",
-                at=Location(name),
-                hint="write new rows to a new file",
-            )
-        return rows
+            known = Counted(rows, size, etag, mtime_ns)
+            self._counts.put(name, known)
+        self._place.check_same(name, known, self._counts)
+        return known.rows
 
     def _load(self, name: str, wanted: tuple[Column, ...], first: int, last: int) -> "pa.Table":
         """The rows `[first, last)` of a file that are there."""
@@ -240,22 +238,22 @@ class FilesSource:
             return read_file(self._there(name), "parquet", wanted, name, (first, last))
         return self._whole(name).select([c.name for c in wanted]).slice(first, last - first)
 
-    def _there(self, name: str) -> Path:
-        path = data_path(self._root, name)
-        if not path.exists():
-            raise RowsLostError(f"file '{name}' is gone, with rows not read yet", hint="put it back")
-        return path
+    def _there(self, name: str) -> AnyFile:
+        file, known = self._place.there(name), self._counts.get(name)
+        if isinstance(file, StoredObject) and known is not None and known.etag != file.etag:
+            raise replaced(name)
+        return file
 
     def _whole(self, name: str) -> "pa.Table":
-        stat = self._there(name).stat()
-        path, options = data_path(self._root, name), self._options
+        path, options = self._there(name), self._options
+        stat = path.stat()
         stamp = (stat.st_size, stat.st_mtime_ns)
         return _rows_of(path, options.kind, self.columns(), self._may_lack, name, options.csv, *stamp)
 
 
 @lru_cache(maxsize=2)  # an epoch may end within a file, and the next one goes on there
 def _rows_of(
-    path: Path,
+    path: AnyFile,
     kind: Format,
     columns: tuple[Column, ...],
     optional: tuple[str, ...],
@@ -274,11 +272,11 @@ def open_files(
     optional: tuple[str, ...] = (),
     at: Location | None = None,
 ) -> FilesSource:
-    """Check the options and that there is a folder to watch; no file is read.
+    """Check the options and that there is a folder to watch; no file is read, and no object store is asked.
 
     Raises:
-        SourceError: an option is wrong, or the file or folder does not exist.
+        SourceError: an option is wrong, the file or folder does not exist, or there is no such connection.
     """
     checked = check_options(FilesOptions, "files", options, at)
-    check_place(checked.path, root, at)
+    check_files(checked, root, at)
     return FilesSource(checked, root, columns=columns, optional=optional, at=at)

@@ -1,5 +1,7 @@
 """Options of the source `files`."""
 
+import re
+from datetime import timedelta
 from typing import Self
 
 from pydantic import Field, field_validator, model_validator
@@ -10,10 +12,26 @@ from streamhouse.ingest.formats import Format, format_of
 from streamhouse.ingest.not_null import NotNull
 from streamhouse.ingest.options import refuse_odd_keys, stored_types
 from streamhouse.model.bad_rows import OnBadRows
+from streamhouse.model.object_connection import S3
+from streamhouse.model.types import NAME, Pace
+
+_EVERY = timedelta(seconds=10)
+_ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 class _AnyFiles(NotNull):
-    path: str = Field(min_length=1, description="file or pattern (*, ?, [a-z], **), relative to the project")
+    path: str = Field(
+        min_length=1,
+        description="file or pattern (*, ?, [a-z], **), relative to the project; or of an object store: s3://BUCKET/…",
+    )
+    connection: str | None = Field(
+        default=None,
+        pattern=NAME,
+        description="of an object store: its name under 'connections' in streamhouse.yaml",
+    )
+    every: Pace | None = Field(
+        default=None, description="of an object store: how often its objects are listed; absent: 10s"
+    )
     format: Format | None = Field(
         default=None, description="csv, json (an object in each line, or a list of objects) or parquet"
     )
@@ -25,6 +43,22 @@ class FilesOptions(CsvForm, _AnyFiles):
     """Options of `files`."""
 
     _types_can_be_stored = field_validator("columns")(stored_types)
+
+    @model_validator(mode="after")
+    def _place_is_known(self) -> Self:
+        if self.path.startswith(S3):
+            if self.connection is None:
+                raise ValueError(f"'{self.path}' is in an object store; name it: connection: NAME")
+            if not self.path.removeprefix(S3).partition("/")[2]:
+                raise ValueError(
+                    f"'{self.path}' names no object; write s3://BUCKET/NAME, or a pattern after the bucket"
+                )
+        elif _ELSEWHERE.match(self.path):
+            raise ValueError(f"'{self.path}' is no place that is read; files are in a folder, or at s3://BUCKET/…")
+        elif self.connection is not None or self.every is not None:
+            name = "every" if self.connection is None else "connection"
+            raise ValueError(f"'{name}' is of files in an object store, and '{self.path}' is in a folder")
+        return self
 
     @model_validator(mode="after")
     def _format_is_known(self) -> Self:
@@ -40,6 +74,11 @@ class FilesOptions(CsvForm, _AnyFiles):
         if nested:
             raise ValueError(f"column '{nested[0]}': CSV holds no {self.columns[nested[0]]}")
         return self
+
+    @property
+    def listed_every_s(self) -> float:
+        """Seconds for which a listing of an object store is not asked for again."""
+        return (self.every or _EVERY).total_seconds()
 
     @property
     def kind(self) -> Format:

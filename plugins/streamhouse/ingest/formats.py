@@ -20,6 +20,7 @@ from streamhouse.ingest.packed_file import without_packing
 from streamhouse.ingest.parquet import column_types, parquet_part, parquet_rows
 from streamhouse.ingest.parquet_types import fitted
 from streamhouse.ingest.records import one_line
+from streamhouse.ingest.stored_object import AnyFile
 from streamhouse.ingest.wrong_row import first_wrong_row
 from streamhouse.model.table import Column
 from streamhouse.stores.arrow import arrow_schema
@@ -55,7 +56,7 @@ def format_of(path: str) -> Format | None:
     return SUFFIXES.get(Path(without_packing(path)).suffix.lower())
 
 
-def infer_columns(path: Path, kind: Format, name: str, rules: CsvRules = AS_SPARK) -> tuple[Column, ...]:
+def infer_columns(path: AnyFile, kind: Format, name: str, rules: CsvRules = AS_SPARK) -> tuple[Column, ...]:
     """The columns of a file by its content: CSV by its first MiB, JSON by all of it, Parquet by its footer.
 
     Raises:
@@ -75,7 +76,7 @@ def infer_columns(path: Path, kind: Format, name: str, rules: CsvRules = AS_SPAR
 
 
 def read_file(
-    path: Path,
+    path: AnyFile,
     kind: Format,
     columns: tuple[Column, ...],
     name: str,
@@ -141,7 +142,7 @@ def nothing(columns: tuple[Column, ...], rows: int) -> pa.Table:
     return pa.table([pa.nulls(rows, field.type) for field in schema], schema=schema)
 
 
-def read_json(path: Path, columns: tuple[Column, ...], name: str) -> pa.Table:
+def read_json(path: AnyFile, columns: tuple[Column, ...], name: str) -> pa.Table:
     """The rows of a file of JSON objects, in lines or in a list, with exactly these columns; an absent field is null.
 
     Raises:
@@ -157,7 +158,7 @@ def read_json(path: Path, columns: tuple[Column, ...], name: str) -> pa.Table:
     return rows
 
 
-def _json_columns(path: Path, name: str) -> tuple[Column, ...]:
+def _json_columns(path: AnyFile, name: str) -> tuple[Column, ...]:
     records = json_file(path, name)
     if wrong := first_wrong(records.texts):
         raise wrong_line(wrong, wrong.number, records, name)

@@ -11,15 +11,19 @@ from streamhouse.errors import Location, SourceError
 from streamhouse.ingest.csv_file import csv_lacking, csv_names, has_no_line, refuse_other_csv
 from streamhouse.ingest.csv_header import CsvRules
 from streamhouse.ingest.csv_values import UnfitError, as_iso, typed
-from streamhouse.ingest.folders import data_path
+from streamhouse.ingest.file_places import file_place
+from streamhouse.ingest.files_options import FilesOptions
 from streamhouse.ingest.formats import AS_SPARK, Format, format_of, read_file
 from streamhouse.ingest.inferred_json import FieldFacts, json_object
 from streamhouse.ingest.inferred_texts import TextFacts
 from streamhouse.ingest.json_file import json_file, wrong_line
 from streamhouse.ingest.json_rows import json_rows
-from streamhouse.ingest.listing import check_place, list_files
+from streamhouse.ingest.listing import check_place
+from streamhouse.ingest.object_reader import connection_of
 from streamhouse.ingest.parquet import parquet_rows, refuse_other_columns
+from streamhouse.ingest.stored_object import AnyFile
 from streamhouse.ingest.unreadable import UnreadableError
+from streamhouse.model.object_connection import S3
 from streamhouse.model.table import Column
 
 _VALUE = re.compile(r"[+-]?\d[\d.,:/ TZ-]*", re.ASCII)
@@ -67,6 +71,7 @@ def infer_files(
     kind: Format | None = None,
     most_rows: int | None = None,
     rules: CsvRules = AS_SPARK,
+    connection: str | None = None,
 ) -> InferredFiles:
     """The columns of all files that match a pattern.
 
@@ -76,18 +81,16 @@ def infer_files(
         kind: Of all files; None: by the ending of the pattern.
         most_rows: Look at so many rows, from the first file on, and prove nothing; None: at all.
         rules: How CSV is written.
+        connection: Of a pattern in an object store; None: the only one that permits it.
 
     Raises:
+        StoreUnavailableError: the object store does not answer.
         SourceError: no file matches, the format is not known, or a file is malformed.
     """
     found_kind = kind or format_of(pattern)
     if found_kind is None:
         raise SourceError(f"'{pattern}' does not show its format", hint="--format csv, json or parquet")
-    check_place(pattern, root, None)
-    names = list_files(pattern, root)
-    if not names:
-        raise SourceError(f"no file matches '{pattern}'", hint="paths are relative to the project's folder")
-    paths = {name: data_path(root, name) for name in names}
+    paths = _paths(pattern, root, found_kind, connection)
     if found_kind == "csv":  # of files without a line the source reads no rows
         some = {name: path for name, path in paths.items() if not has_no_line(path, name, rules)}
         paths = some or paths
@@ -102,7 +105,21 @@ def infer_files(
     return found
 
 
-def _of_csv(paths: dict[str, Path], most_rows: int | None, rules: CsvRules) -> InferredFiles:
+def _paths(pattern: str, root: Path, kind: Format, connection: str | None) -> dict[str, AnyFile]:
+    is_stored = pattern.startswith(S3)
+    if not is_stored:
+        check_place(pattern, root, None)
+    named = connection or (connection_of(pattern, root) if is_stored else None)
+    place = file_place(FilesOptions(path=pattern, format=kind, connection=named), root)
+    names = place.names()
+    if not names:
+        hint = "the bucket may be right, and the rest of the path wrong"
+        hint = hint if is_stored else "paths are relative to the project's folder"
+        raise SourceError(f"no file matches '{pattern}'", hint=hint)
+    return {name: place.file(name) for name in names}
+
+
+def _of_csv(paths: dict[str, AnyFile], most_rows: int | None, rules: CsvRules) -> InferredFiles:
     facts: dict[str, TextFacts] = {}
     names: dict[str, str] = {}  # by which case makes no difference
     some: dict[str, list[pa.Array]] = {}  # where only some rows are looked at
@@ -147,7 +164,7 @@ def _fitting(column: InferredColumn, texts: Sequence[pa.Array], rules: CsvRules)
     return _first_fitting(column, why)
 
 
-def _of_json(paths: dict[str, Path], most_rows: int | None, _rules: CsvRules) -> InferredFiles:
+def _of_json(paths: dict[str, AnyFile], most_rows: int | None, _rules: CsvRules) -> InferredFiles:
     facts = FieldFacts()
     some: list[bytes] = []  # where only some rows are looked at
     rows = files = 0
@@ -197,7 +214,7 @@ def _first_fitting(column: InferredColumn, why: Callable[[str], str | None]) -> 
     return replace(column, types=(), note=first or column.note)
 
 
-def _of_parquet(paths: dict[str, Path], _most_rows: int | None, _rules: CsvRules) -> InferredFiles:
+def _of_parquet(paths: dict[str, AnyFile], _most_rows: int | None, _rules: CsvRules) -> InferredFiles:
     types: dict[str, dict[str, None]] = {}
     refused: dict[str, str] = {}  # column → why no type of ours has its values
     names: dict[str, str] = {}  # by which case makes no difference
@@ -225,7 +242,7 @@ def _several(types: dict[str, None]) -> str:
     return "" if len(types) == 1 else f"some files have {' and others '.join(types)}"
 
 
-def _proved(found: InferredFiles, paths: dict[str, Path], kind: Format, rules: CsvRules) -> InferredFiles:
+def _proved(found: InferredFiles, paths: dict[str, AnyFile], kind: Format, rules: CsvRules) -> InferredFiles:
     """The types with which the source reads every row; a column that it reads with none is left out."""
     columns = list(found.columns)
     waiting = list(paths)
@@ -240,7 +257,7 @@ def _proved(found: InferredFiles, paths: dict[str, Path], kind: Format, rules: C
     return replace(found, columns=tuple(columns), is_proved=True)
 
 
-def _refuse_other(path: Path, kind: Format, declared: tuple[Column, ...], name: str, rules: CsvRules) -> None:
+def _refuse_other(path: AnyFile, kind: Format, declared: tuple[Column, ...], name: str, rules: CsvRules) -> None:
     """Check that a source with these columns does not refuse a file as one of something else."""
     if kind == "csv":
         refuse_other_csv(path, name, rules, declared)
@@ -250,11 +267,11 @@ def _refuse_other(path: Path, kind: Format, declared: tuple[Column, ...], name: 
         read_file(path, kind, declared, name)
 
 
-def _readable(path: Path, kind: Format, column: InferredColumn, name: str, rules: CsvRules) -> InferredColumn:
+def _readable(path: AnyFile, kind: Format, column: InferredColumn, name: str, rules: CsvRules) -> InferredColumn:
     return _first_fitting(column, lambda type_: _failure(path, kind, [replace(column, types=(type_,))], name, rules))
 
 
-def _failure(path: Path, kind: Format, columns: Sequence[InferredColumn], name: str, rules: CsvRules) -> str | None:
+def _failure(path: AnyFile, kind: Format, columns: Sequence[InferredColumn], name: str, rules: CsvRules) -> str | None:
     """Why a file cannot be read with these columns; None: it can."""
     declared = tuple(Column(name=one.name, type=one.type) for one in columns if one.type is not None)
     if not declared:

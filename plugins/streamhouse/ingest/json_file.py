@@ -1,19 +1,18 @@
 """A file of JSON objects, in lines or in a list: its records, and the error of one that cannot be read."""
 
-from pathlib import Path
-
 from streamhouse.errors import Location, SourceError
 from streamhouse.ingest.foreign import ForeignError, refuse_foreign
 from streamhouse.ingest.not_null import HINT, REASON
 from streamhouse.ingest.packed_file import text_bytes
 from streamhouse.ingest.records import Records, json_records
+from streamhouse.ingest.stored_object import AnyFile
 from streamhouse.ingest.unreadable import UnreadableError
 
 _MEND = "mend the line, or let such lines go to a table of their own: on_bad_rows: dead_letter"
 _TYPE = "mend the value, or declare the column with a type that it fits: a string takes every value"
 
 
-def json_file(path: Path, name: str) -> Records:
+def json_file(path: AnyFile, name: str) -> Records:
     """The records of a file.
 
     Raises:

@@ -34,7 +34,7 @@ def list_files(pattern: str, root: Path) -> list[str]:
             leads back to a folder that it is in.
     """
     data_path(root, _fixed(pattern).as_posix())
-    _refuse_many(pattern, None)
+    refuse_many(pattern, None)
     if "**" in pattern.split("/"):
         _refuse_circles(root, _fixed(pattern))
     # Several `**` name a file several times.
@@ -89,7 +89,7 @@ def check_place(pattern: str, root: Path, at: Location | None) -> None:
     Raises:
         SourceError: there is none, or it lies outside of the project's data, or the pattern takes too long to look for.
     """
-    _refuse_many(pattern, at)
+    refuse_many(pattern, at)
     fixed = _fixed(pattern)
     data_path(root, fixed.as_posix(), at)
     if not (root / fixed).exists():
@@ -99,7 +99,12 @@ def check_place(pattern: str, root: Path, at: Location | None) -> None:
         )
 
 
-def _refuse_many(pattern: str, at: Location | None) -> None:
+def refuse_many(pattern: str, at: Location | None) -> None:
+    """Refuse a pattern whose files take too long to look for.
+
+    Raises:
+        SourceError: it has too many `**`.
+    """
     if pattern.split("/").count("**") > _MOST_DEEP:
         raise SourceError(
             f"the path has more than {_MOST_DEEP} '**'; the time to look for its files doubles with each",

@@ -5,7 +5,7 @@ import zlib
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from io import BytesIO
-from pathlib import Path
+from pathlib import PurePath
 from types import MappingProxyType
 from typing import IO
 
@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from streamhouse.errors import Location, SourceError
 from streamhouse.ingest.foreign import packed_as
+from streamhouse.ingest.stored_object import AnyFile
 
 MOST_BYTES = 1 << 30
 """A compressed file of more is refused: a small file may unpack to any size, and its text is in memory as a whole."""
@@ -32,11 +33,11 @@ def without_packing(name: str) -> str:
         >>> without_packing("data/2026.csv.gz"), without_packing("data/2026.csv")
         ('data/2026.csv', 'data/2026.csv')
     """
-    ending = _ending(Path(name))
+    ending = _ending(PurePath(name))
     return name[: -len(ending)] if ending else name
 
 
-def text_bytes(path: Path, name: str) -> bytes:
+def text_bytes(path: AnyFile, name: str) -> bytes:
     """All bytes of a file, unpacked; the memory for it is bounded by `MOST_BYTES` where it is compressed.
 
     Args:
@@ -62,7 +63,7 @@ def text_bytes(path: Path, name: str) -> bytes:
     return found.getvalue()
 
 
-def first_bytes(path: Path, name: str, most: int) -> tuple[bytes, bool]:
+def first_bytes(path: AnyFile, name: str, most: int) -> tuple[bytes, bool]:
     """The first bytes of a file, unpacked, and whether there are more.
 
     Raises:
@@ -82,11 +83,11 @@ def first_bytes(path: Path, name: str, most: int) -> tuple[bytes, bool]:
     return bytes(found[:most]), len(found) > most
 
 
-def _ending(path: Path) -> str:
+def _ending(path: AnyFile | PurePath) -> str:
     return path.suffix.lower() if path.suffix.lower() in ENDINGS else ""
 
 
-def _blocks(path: Path, name: str) -> Generator[bytes, None, None]:
+def _blocks(path: AnyFile, name: str) -> Generator[bytes, None, None]:
     """What a compressed file has, unpacked, in blocks of a bounded size."""
     ending = _ending(path)
     with path.open("rb") as file:

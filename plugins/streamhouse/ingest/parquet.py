@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from streamhouse.errors import Location, SourceError, did_you_mean
 from streamhouse.ingest.foreign import ForeignError, refuse_foreign
 from streamhouse.ingest.parquet_types import file_names, refuse_old_days
+from streamhouse.ingest.stored_object import AnyFile, on_disk
 from streamhouse.ingest.wrong_row import first_wrong_row
 from streamhouse.model.table import Column
 from streamhouse.stores.arrow import arrow_schema, arrow_type, conform, spark_type
@@ -33,12 +34,19 @@ class ParquetRows:
     `_CACHE_BYTES`, or one row group that is larger. May be used from several threads.
     """
 
-    def __init__(self, path: Path, at: Location | None = None) -> None:
+    def __init__(self, path: AnyFile, at: Location | None = None) -> None:
         self._path = path
         self.name = path.name
         self._at = at
         try:
-            self._file = pq.ParquetFile(path, memory_map=True, coerce_int96_timestamp_unit="us")
+            is_local = isinstance(path, Path)
+            # Of an object the ranges of wanted columns are asked for, those that lie together at once.
+            self._file = pq.ParquetFile(
+                path if is_local else path.open(),
+                memory_map=is_local,
+                pre_buffer=not is_local,
+                coerce_int96_timestamp_unit="us",
+            )
         except (pa.ArrowException, OSError) as error:
             what, hint = _begins_as(path, error)
             raise SourceError(f"{path.name} is no readable Parquet file: {what}", at=at, hint=hint) from error
@@ -106,16 +114,16 @@ class ParquetRows:
             raise SourceError(message, at=Location(self._path.name, row), hint=_hint(error)) from error
 
 
-def _old_times(path: Path, names: list[str], first: int, count: int) -> pa.Table:
+def _old_times(path: AnyFile, names: list[str], first: int, count: int) -> pa.Table:
     """Columns with times of twelve bytes, which Arrow decodes wrongly before 1970 where Arrow itself wrote them."""
     import duckdb
 
-    with duckdb.connect(config={"threads": 1}) as connection:
-        rows = connection.read_parquet(str(path)).select(*(duckdb.ColumnExpression(name) for name in names))
+    with on_disk(path) as file, duckdb.connect(config={"threads": 1}) as connection:
+        rows = connection.read_parquet(str(file)).select(*(duckdb.ColumnExpression(name) for name in names))
         return rows.limit(count, first).to_arrow_table()
 
 
-def _begins_as(path: Path, error: Exception) -> tuple[str, str]:
+def _begins_as(path: AnyFile, error: Exception) -> tuple[str, str]:
     """What a file is that is no Parquet file, and what to do."""
     with path.open("rb") as file:
         begins = file.read(_MOST_BEGINNING)
@@ -161,11 +169,11 @@ _decoded = _Decoded(_CACHE_BYTES)
 
 
 @lru_cache(maxsize=16)
-def _cached(path: Path, *_stamp: int) -> ParquetRows:
+def _cached(path: AnyFile, *_stamp: int) -> ParquetRows:
     return ParquetRows(path)
 
 
-def parquet_rows(path: Path, at: Location | None = None) -> ParquetRows:
+def parquet_rows(path: AnyFile, at: Location | None = None) -> ParquetRows:
     """The rows of a file; one object in a process for as long as the file does not change.
 
     Raises:
@@ -219,7 +227,7 @@ def _source_type(field: pa.Field, name: str, at: Location | None) -> str:
     return found
 
 
-def parquet_names(path: Path, columns: Sequence[Column], at: Location) -> dict[str, str]:
+def parquet_names(path: AnyFile, columns: Sequence[Column], at: Location) -> dict[str, str]:
     """Column → its name in a file; those that the file lacks are left out.
 
     Raises:
@@ -229,7 +237,7 @@ def parquet_names(path: Path, columns: Sequence[Column], at: Location) -> dict[s
     return file_names([*(c.name for c in file.columns), *file.refused], columns, at)
 
 
-def refuse_other_columns(path: Path, columns: Sequence[Column], optional: Collection[str], at: Location) -> None:
+def refuse_other_columns(path: AnyFile, columns: Sequence[Column], optional: Collection[str], at: Location) -> None:
     """Check that a file is one of a source, as that of CSV is (`csv_header.places_of`).
 
     Args:
@@ -257,7 +265,7 @@ def refuse_other_columns(path: Path, columns: Sequence[Column], optional: Collec
 
 
 def parquet_part(
-    path: Path,
+    path: AnyFile,
     columns: tuple[Column, ...],
     at: Location,
     span: tuple[int, int] | None = None,

@@ -16,13 +16,14 @@ from streamhouse.ingest.csv_header import CsvRules
 from streamhouse.ingest.debezium import journaled
 from streamhouse.ingest.debezium_schema import messages_of
 from streamhouse.ingest.event_files import newest_captured, newest_lines
+from streamhouse.ingest.file_places import FilePlace, file_place
 from streamhouse.ingest.files_options import FilesOptions
 from streamhouse.ingest.formats import infer_columns
 from streamhouse.ingest.kafka_options import KafkaOptions
 from streamhouse.ingest.kinds import open_source
-from streamhouse.ingest.listing import list_files
 from streamhouse.ingest.registered_columns import Contract, contracts_of, newest_schema, registered_columns
 from streamhouse.ingest.schema_registry import RegistryClient, registry_client
+from streamhouse.ingest.stored_object import AnyFile
 from streamhouse.ingest.tables.open import seen
 from streamhouse.ingest.unreadable import UnreadableError
 from streamhouse.model.plan import PlannedSource
@@ -78,13 +79,14 @@ def planned_shape(name: str, source: PlannedSource) -> Shape:
 
 def _files(name: str, options: FilesOptions, root: Path) -> Shape | None:
     folders: dict[str, list[str]] = {}
-    for file in list_files(options.path, root):
-        folders.setdefault(str(Path(file).parent), []).append(file)
+    place = file_place(options, root)
+    for file in place.names():
+        folders.setdefault(file.rpartition("/")[0], []).append(file)
     if not folders:
         return None
     looked_at = _SPARSE_FILES if options.kind == "json" else 1
     try:
-        shards = [_newest(files[-looked_at:], options, root) for files in folders.values()]
+        shards = [_newest(files[-looked_at:], options, place) for files in folders.values()]
     except StreamhouseError:
         return None  # the reader gets the error
     columns: dict[str, Column] = {}
@@ -102,11 +104,11 @@ def _files(name: str, options: FilesOptions, root: Path) -> Shape | None:
     return found.model_copy(update={"inferred": options.kind != "parquet"})
 
 
-def _newest(files: Sequence[str], options: FilesOptions, root: Path) -> dict[str, Column]:
+def _newest(files: Sequence[str], options: FilesOptions, place: FilePlace) -> dict[str, Column]:
     """Column → as in the newest of the files that have it."""
     found: dict[str, Column] = {}
     for file in reversed(files):
-        path = root / file
+        path = place.file(file)
         stat = path.stat()
         for column in _columns_of(path, options.kind, file, options.csv, stat.st_size, stat.st_mtime_ns):
             found.setdefault(column.name, column)
@@ -114,7 +116,7 @@ def _newest(files: Sequence[str], options: FilesOptions, root: Path) -> dict[str
 
 
 @lru_cache(maxsize=4096)
-def _columns_of(path: Path, kind: Any, name: str, rules: CsvRules, *_stamp: int) -> tuple[Column, ...]:
+def _columns_of(path: AnyFile, kind: Any, name: str, rules: CsvRules, *_stamp: int) -> tuple[Column, ...]:
     return infer_columns(path, kind, name, rules)
 
 

@@ -11,6 +11,7 @@ from streamhouse.ingest.schema_registry import RegistryClient
 from streamhouse.jobs.import_lakes import lake_tables
 from streamhouse.jobs.import_topics import registered_topics
 from streamhouse.model.connection import Connection
+from streamhouse.model.object_connection import S3Connection
 from streamhouse.model.schema_registry import SchemaRegistry
 from streamhouse.model.types import NAME, StepKind
 from streamhouse.planner.found_tables import FoundTable, TablePatterns
@@ -151,6 +152,9 @@ def _ask(project: Project, wanted: ImportRequest, is_wanted: Callable[[str], boo
         except DatabaseAway as error:
             hint = f"{error.trouble.remedy} (it says {place.host}:{place.port_number})"
             raise StoreUnavailableError(f"connection '{wanted.connection}': {error}", hint=hint) from None
+    if isinstance(place, S3Connection):
+        hint = "streamhouse source infer finds the columns of files"
+        raise ImportRefusedError(f"'{wanted.connection}' has files, and no tables", hint=hint)
     if not isinstance(place, SchemaRegistry):
         if wanted.servers:
             raise ImportRefusedError(f"'{wanted.connection}' is a lake", hint="leave --servers out")

@@ -9,8 +9,10 @@ from streamhouse.ingest.csv_options import CSV_OPTIONS
 from streamhouse.ingest.files_options import FilesOptions
 from streamhouse.ingest.formats import Format
 from streamhouse.ingest.inferred_columns import InferredFiles, infer_files
+from streamhouse.ingest.object_reader import connection_of
 from streamhouse.ingest.options import check_options
 from streamhouse.model.flow import Source
+from streamhouse.model.object_connection import S3
 from streamhouse.planner.proposal import FileEdit
 from streamhouse.planner.try_files import with_edits
 from streamhouse.project.check import check_project, load_registry
@@ -68,7 +70,8 @@ def infer_source(
             raise ImportRefusedError(f"no flow has a source '{place}'", hint="write FLOW.SOURCE with --write")
         if not more:
             return InferredSource(place, infer_files(place, project.root, kind, most_rows), {})
-        checked = check_options(FilesOptions, "files", {"path": place, "format": kind, **more}, None)
+        stored = {"connection": connection_of(place, project.root)} if place.startswith(S3) else {}
+        checked = check_options(FilesOptions, "files", {"path": place, "format": kind, **stored, **more}, None)
         found = infer_files(place, project.root, checked.kind, most_rows, checked.csv)
         return InferredSource(place, found, _as_written(more, checked))
     if twice := more.keys() & source.options.keys():
@@ -78,7 +81,7 @@ def infer_source(
     checked = check_options(FilesOptions, "files", {**source.options, **more}, source.at)
     if edits and checked.columns:
         raise ImportRefusedError(f"'{place}' has columns", at=source.at, hint="they are not overwritten")
-    found = infer_files(checked.path, project.root, kind or checked.kind, most_rows, checked.csv)
+    found = infer_files(checked.path, project.root, kind or checked.kind, most_rows, checked.csv, checked.connection)
     options = _as_written(more, checked)
     return InferredSource(checked.path, found, options, _edit(project, source, found, options) if edits else None)
 

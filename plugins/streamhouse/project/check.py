@@ -18,6 +18,7 @@ from streamhouse.model.connection import DATABASES
 from streamhouse.model.flow import Flow, Source
 from streamhouse.model.lake_connection import TABLES
 from streamhouse.model.notice import Notice
+from streamhouse.model.object_connection import OBJECTS
 from streamhouse.model.plan import FlowPlan
 from streamhouse.model.table import Column
 from streamhouse.model.types import Frozen
@@ -338,7 +339,7 @@ def _columns(
 
 
 def _check_connections(project: Project, sources: Mapping[str, Source]) -> None:
-    """Check that the settings have each database and schema registry that a flow names.
+    """Check that the settings have each connection that a flow names.
 
     Raises:
         SourceError: they lack one, or it is of another kind.
@@ -350,6 +351,8 @@ def _check_connections(project: Project, sources: Mapping[str, Source]) -> None:
         topic = source.options.get("kafka") if source.kind == "cdc" else source.options
         if source.kind in ("cdc", "kafka") and isinstance(topic, Mapping):
             _check_connection(project, source, topic.get("registry"), "schema_registry")
+        if source.kind == "files":
+            _check_connection(project, source, source.options.get("connection"), OBJECTS)
         if source.kind == "table":
             _check_connection(project, source, source.options.get("connection"), *TABLES, *DATABASES)
 

@@ -16,6 +16,7 @@ from streamhouse.errors import FileFormatError
 from streamhouse.install.jars import Jar, spark_jars
 from streamhouse.model.connection import Connection
 from streamhouse.model.lake_connection import TablesConnection
+from streamhouse.model.object_connection import S3Connection
 from streamhouse.model.place import is_local
 from streamhouse.model.schema_registry import SchemaRegistry
 from streamhouse.model.spark_conf import why_ours
@@ -221,7 +222,7 @@ class ModelSettings(Frozen):
         return self
 
 
-AnyConnection = Annotated[Connection | SchemaRegistry | TablesConnection, Field(discriminator="kind")]
+AnyConnection = Annotated[Connection | SchemaRegistry | TablesConnection | S3Connection, Field(discriminator="kind")]
 
 
 class Settings(Frozen):
@@ -245,8 +246,8 @@ class Settings(Frozen):
     spark: SparkSettings = Field(default=SparkSettings(), description="which Spark runs the flows")
     connections: dict[Annotated[str, Field(pattern=NAME)], AnyConnection] = Field(
         default_factory=dict,
-        description="databases whose changes flows read, registries of schemas, and lakes whose tables flows read, by "
-        "the names that sources give",
+        description="databases whose changes flows read, registries of schemas, lakes whose tables flows read, and "
+        "object stores with files, by the names that sources give",
     )
     data_folders: tuple[Place, ...] = Field(
         default=(),

@@ -70,7 +70,7 @@ class _SourceTexts:
 
     def texts(self, source: PlannedSource) -> Mapping[str, tuple[str, ...]]:
         """Column → its texts; empty when the source is not one that can be read here."""
-        if source.kind not in _KINDS:
+        if source.kind not in _KINDS or "connection" in source.options:  # a wish downloads no objects
             return {}
         same = f"{source.kind} {source.options!r}"
         if same not in self._keys:
