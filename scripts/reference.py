@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from reference_types import ABOUT_TYPES, types
 
 from streamhouse.cli.main import streamhouse
 from streamhouse.ingest.kinds import option_models
@@ -78,6 +79,7 @@ def pages() -> dict[str, str]:
             _commands(),
         ),
         "sql.md": _page("SQL of an action", _SQL, _sql()),
+        "types.md": _page("Types of columns", ABOUT_TYPES, types()),
     }
 
 

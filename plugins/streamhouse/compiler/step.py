@@ -33,7 +33,7 @@ from streamhouse.model.delta_plan import DeltaBlock, DeltaPlan
 from streamhouse.model.flow import Flow, Step
 from streamhouse.model.notice import Notice
 from streamhouse.model.plan import PlannedRead, PlannedStep
-from streamhouse.model.table import Column, Table, TableOptions
+from streamhouse.model.table import NO_KEY_TYPES, Column, Table, TableOptions
 from streamhouse.model.types import History, MergeEngine, ReadMode, Strategy, Tier
 from streamhouse.sql.classify import Classification, InputInfo, classify
 from streamhouse.sql.dialect import parse_query
@@ -41,8 +41,6 @@ from streamhouse.sql.last_resort import guard_analysis
 from streamhouse.sql.parameters import fill_parameters
 from streamhouse.sql.ports import ActionPort, column_of
 from streamhouse.sql.schema import CheckedQuery, analyse
-
-_NO_KEY_TYPES = ("array<", "map<", "struct<", "variant", "float", "double")
 
 _AnyBlock = TypeVar("_AnyBlock", bound=DeltaBlock)
 
@@ -342,7 +340,7 @@ def _table(
             hint="name other columns in output.primary_key, or CAST it",
         )
         for c in columns
-        if c.name in how.primary_key and c.type.startswith(_NO_KEY_TYPES)
+        if c.name in how.primary_key and c.type.startswith(NO_KEY_TYPES)
     ]
     bucket_key = tuple(c.lower() for c in options.bucket_key)
     if how.primary_key and (stray := [c for c in bucket_key if c not in how.primary_key]):

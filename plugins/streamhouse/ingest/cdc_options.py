@@ -12,9 +12,9 @@ from streamhouse.ingest.packed_file import without_packing
 from streamhouse.ingest.topic_events import Messages
 from streamhouse.model.bad_rows import OnBadRows
 from streamhouse.model.connection import DATABASES
+from streamhouse.model.table import NO_KEY_TYPES
 from streamhouse.model.types import NAME, Frozen
 
-_NO_KEY_TYPES = ("array<", "map<", "struct<", "float", "double")
 _TABLE = r"^[^.\s]+\.[^.\s]+$"
 _TOPIC = r"^[A-Za-z0-9_-][A-Za-z0-9._-]{0,248}$"
 
@@ -120,7 +120,7 @@ class CdcOptions(NotNull):
         for name in self.primary_key:
             if name not in self.columns:
                 raise ValueError(f"primary_key names '{name}', which is not among the columns")
-            if self.columns[name].startswith(_NO_KEY_TYPES):
+            if self.columns[name].startswith(NO_KEY_TYPES):
                 raise ValueError(f"'{name}' is {self.columns[name]} and cannot be part of a primary key")
         if len(set(self.primary_key)) != len(self.primary_key):
             raise ValueError("primary_key names a column twice")

@@ -8,8 +8,7 @@ from pydantic import ValidationError
 
 from streamhouse.errors import Location, SourceError, did_you_mean
 from streamhouse.model.types import Frozen
-from streamhouse.sql.types import canonical_type
-from streamhouse.stores.arrow import arrow_type
+from streamhouse.sql.written_type import WrittenTypeError, written_type
 
 Options = TypeVar("Options", bound=Frozen)
 
@@ -52,10 +51,10 @@ def stored_types(columns: Mapping[str, str]) -> dict[str, str]:
         if (known := lower.setdefault(name.lower(), name)) != name:
             raise ValueError(f"columns '{known}' and '{name}' are one: case makes no difference in Spark")
         try:
-            checked[name] = canonical_type(text)
-            arrow_type(checked[name])
-        except ValueError as error:
-            raise ValueError(f"column '{name}': {error}") from error
+            checked[name] = written_type(text)
+        except WrittenTypeError as error:
+            hint = f": {error.hint}" if error.hint else ""
+            raise ValueError(f"column '{name}': {error}{hint}") from error
     return checked
 
 

@@ -29,6 +29,7 @@ from streamhouse.sql.values import typed_value
 from streamhouse.state.changes import Wish
 from streamhouse.state.outdated_reads import remedy
 from streamhouse.state.records import Change, RunnerState
+from streamhouse.state.waits import left_behind
 
 
 @dataclass(frozen=True)
@@ -232,11 +233,9 @@ class _Forget:
 
     def _refuse_behind(self) -> None:
         """Refuse where a flow has yet to read a version that serves no more: all such versions are dropped."""
-        state = self.open.state
         tables = self.found.affected([*(("", name) for name in self.found.tables), *self.found.sources])
         for flow in sorted(self.found.plans):
-            behind = state.tables.outdated_reads(flow) if state.open_change(flow) is None else []
-            for one in (one for one in behind if one.table in tables):
+            for one in (one for one in left_behind(self.open.state, flow) if one.table in tables):
                 raise ForgetRefusedError(
                     f"{flow} reads version {one.version} of {one.table}, which no longer serves and would be dropped",
                     hint=remedy(flow, one),

@@ -206,8 +206,7 @@ def carry(
         execution.run(once=once, steward=Reconciler(open_, plan.flow, meter.stage, follower))
     if execution.paused:
         raise _stands(open_, plan.flow, execution.paused)
-    if open_.state.open_change(plan.flow) is None:
-        meter.warnings += tuple(f"{one.text}; {one.remedy}" for one in behind(open_.state, plan.flow))
+    meter.warnings += tuple(f"{one.text}; {one.remedy}" for one in behind(open_.state, plan.flow))
     return meter.summary()
 
 

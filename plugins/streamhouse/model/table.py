@@ -23,6 +23,9 @@ from streamhouse.model.types import (
 PARTITION_TYPES = ("date", "string", "int", "bigint")
 """Types of the columns that a table can be partitioned by."""
 
+NO_KEY_TYPES = ("array<", "map<", "struct<", "variant", "float", "double")
+"""How the types begin whose values are no part of a primary key."""
+
 
 NULL_BITS = "__null_keys"
 """Column that a store whose keys are never NULL adds to the key of a table whose key may be NULL."""

@@ -4,12 +4,12 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+from streamhouse.model.table import NO_KEY_TYPES
 from streamhouse.planner.found_tables import FoundColumn, FoundKey, FoundTable
 from streamhouse.secret import masked
 
 _COLUMN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _ODD = re.compile(r"[^a-z0-9_]+")
-_NO_KEY_TYPES = ("array<", "map<", "struct<", "float", "double")
 _TIMES = ("timestamp", "timestamp_ntz")
 _HAPPENED = (
     *("event_time", "occurred_at", "happened_at", "placed_at", "ordered_at", "sold_at", "paid_at", "started_at"),
@@ -118,7 +118,7 @@ def _refusal(table: FoundTable, columns: Sequence[FoundColumn], left_out: Sequen
         if lost := next((one for one in left_out if one.column == name), None):
             return f"'{name}' ({lost.type}) of its primary key cannot be read: {lost.why}"
         type_ = next(column.type or "" for column in columns if column.name == name)
-        if type_.startswith(_NO_KEY_TYPES):
+        if type_.startswith(NO_KEY_TYPES):
             return f"'{name}' of its primary key is {type_}, and no key can be"
     return ""
 

@@ -2,14 +2,13 @@
 
 import re
 from difflib import get_close_matches
-from functools import lru_cache
 from typing import Any
 
 from streamhouse.errors import DefinitionError, FileFormatError, TypeMismatchError
 from streamhouse.model.action import Parameter
 from streamhouse.registry.yaml_nodes import Document, KeyPath
 from streamhouse.sql.parameters import typed_literal
-from streamhouse.sql.types import canonical_type
+from streamhouse.sql.written_type import WrittenTypeError, written_type
 
 SIMPLE_TYPES = (
     "bigint", "binary", "boolean", "date", "decimal(12,2)", "double", "float", "int", "smallint", "string",
@@ -18,28 +17,13 @@ SIMPLE_TYPES = (
 
 _WORDS = sorted({re.split(r"\W", name, flags=re.ASCII)[0] for name in SIMPLE_TYPES})
 
-_MOST_DIGITS, _SHOWN = 38, 60  # of Spark's decimals; of a text in a message
-_DECIMAL = re.compile(r"\bdecimal\(([0-9]+),(-?[0-9]+)\)")
-_canonical = lru_cache(maxsize=4096)(canonical_type)  # the same few types stand in every header
-
 
 def declared_type(text: str, path: KeyPath, document: Document) -> tuple[str, tuple[DefinitionError, ...]]:
     """The canonical name of a type written at `path`, or the text as it is and what is wrong with it."""
     try:
-        kind = _canonical(text)
-        if all(0 <= int(scale) <= int(digits) <= _MOST_DIGITS for digits, scale in _DECIMAL.findall(kind)):
-            return kind, ()
-        return text, (
-            FileFormatError(
-                f"'{text[:_SHOWN]}': a decimal has at most {_MOST_DIGITS} digits, and no more of them behind the point",
-                at=document.value_at(path),
-                hint=f"write decimal({_MOST_DIGITS},s) with a smaller s, or double",
-            ),
-        )
-    except ValueError:
-        return text, (
-            FileFormatError(f"'{text}' is no Spark SQL type", at=document.value_at(path), hint=_remedy(text)),
-        )
+        return written_type(text), ()
+    except WrittenTypeError as error:
+        return text, (FileFormatError(str(error), at=document.value_at(path), hint=error.hint or _remedy(text)),)
 
 
 def _remedy(text: str) -> str:

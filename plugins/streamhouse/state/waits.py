@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Self
 
 from streamhouse.model.schema_change import EventType
 from streamhouse.state.approvals import Approval, ApprovalState
-from streamhouse.state.outdated_reads import remedy, words
+from streamhouse.state.outdated_reads import OutdatedRead, remedy, words
 from streamhouse.state.plans import Unreadable, noting
 from streamhouse.state.records import Change, Phase
 from streamhouse.state.upstream import EventStatus, UpstreamRecord
@@ -84,7 +84,8 @@ def waits_of(state: "StateStore", flow: str) -> tuple[Wait, ...]:
     taken_back = {one.id for one in state.approvals.failed(flow)} if questions else set()
     found = [_of_record(record, questions, taken_back) for record in records]
     change = state.open_change(flow)
-    found += [_of_change(change)] if change is not None else behind(state, flow)
+    found += [_of_change(change)] if change is not None else []
+    found += behind(state, flow)
     return tuple(sorted(found, key=lambda one: one.since))
 
 
@@ -202,6 +203,15 @@ def _of_change(change: Change) -> Wait:
     return Wait(change.flow, what, WaitsFor.RUNNER, why, remedy, change.requested_at)
 
 
+def left_behind(state: "StateStore", flow: str) -> list[OutdatedRead]:
+    """What a flow reads at versions that get no more rows, where no open change of the flow can end that.
+
+    Raises:
+        StoreUnavailableError, StateConflictError: as `StateStore` does.
+    """
+    return state.tables.outdated_reads(flow) if state.open_change(flow) is None else []
+
+
 def behind(state: "StateStore", flow: str) -> list[Wait]:
     """Tables of which a flow, of which nothing is asked, reads versions that get no more rows.
 
@@ -212,7 +222,7 @@ def behind(state: "StateStore", flow: str) -> list[Wait]:
         Wait(
             flow, f"version {one.version} of {one.table}", WaitsFor.REPAIR, words(flow, one), remedy(flow, one), one.at
         )
-        for one in state.tables.outdated_reads(flow)
+        for one in left_behind(state, flow)
     ]
 
 

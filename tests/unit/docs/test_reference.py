@@ -20,7 +20,9 @@ def reference():
     return reference
 
 
-@pytest.mark.parametrize("name", ["flow.md", "action.md", "settings.md", "sources.md", "options.md", "sql.md"])
+@pytest.mark.parametrize(
+    "name", ["flow.md", "action.md", "settings.md", "sources.md", "options.md", "sql.md", "types.md"]
+)
 def test_a_page_is_what_the_script_writes(reference, name):
     written = (reference.REFERENCE / name).read_text(encoding="utf-8")
     assert written == reference.pages()[name], "run: .venv/bin/python scripts/reference.py"

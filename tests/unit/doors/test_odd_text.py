@@ -199,7 +199,7 @@ def test_the_name_of_a_connection_leads_nowhere_else(tmp_path, name):
 
 @pytest.mark.parametrize("type_", ["decimal(99999999999999999999,2)", "array<decimal(2,99999999999999999999)>"])
 def test_a_decimal_of_endless_digits_is_refused(type_):
-    with pytest.raises(ValueError, match=r"column 'a': a decimal has at most 38 digits"):
+    with pytest.raises(ValueError, match=r"column 'a': '.*': a decimal has at most 38 digits"):
         stored_types({"a": type_})
 
 

@@ -6,9 +6,9 @@ from pydantic import Field, field_validator, model_validator
 
 from streamhouse.ingest.not_null import NotNull
 from streamhouse.ingest.options import stored_types
+from streamhouse.model.table import NO_KEY_TYPES
 from streamhouse.model.types import NAME, Pace
 
-_NO_KEY_TYPES = ("array<", "map<", "struct<", "float", "double")
 _PART = r"[A-Za-z0-9_][A-Za-z0-9_-]{0,254}"
 
 Mode = Literal["append", "upsert", "snapshot_diff"]
@@ -50,6 +50,6 @@ class OtherTableOptions(NotNull):
         for name in self.primary_key if self.columns else ():
             if name not in self.columns:
                 raise ValueError(f"primary_key names '{name}', which is not among the columns")
-            if self.columns[name].startswith(_NO_KEY_TYPES):
+            if self.columns[name].startswith(NO_KEY_TYPES):
                 raise ValueError(f"'{name}' is {self.columns[name]} and cannot be part of a primary key")
         return self

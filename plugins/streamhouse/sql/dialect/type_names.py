@@ -15,7 +15,7 @@ _SPARK = words(
     TIMESTAMP TIMESTAMP_NTZ TIMESTAMP_LTZ STRING VARCHAR CHARACTER BINARY VOID VARIANT INTERVAL ARRAY MAP STRUCT
     """
 )
-_INSTEAD = {
+INSTEAD = {
     **dict.fromkeys(
         words("TEXT CHAR NCHAR NVARCHAR BPCHAR UUID JSON JSONB ENUM TINYTEXT MEDIUMTEXT LONGTEXT"), "STRING"
     ),
@@ -33,6 +33,7 @@ _INSTEAD = {
     **dict.fromkeys(words("FLOAT4"), "FLOAT"),
     **dict.fromkeys(words("FLOAT8 FLOAT64"), "DOUBLE"),
 }
+"""Name of a type of another system, in upper case → what to write in its place."""
 _ENDS = frozenset({_T.COMMA, _T.GT, _T.R_PAREN, _T.NOT, _T.L_PAREN, _T.LT})
 _ZONES = frozenset({"WITHOUT"})
 
@@ -51,11 +52,11 @@ def other_type(tokens: Sequence[Token], sql: str) -> ParseError | None:
         if name == "TIMESTAMP" and behind in _ZONES:
             hint = "write TIMESTAMP_NTZ"
             return refused_at(sql, token.start, "TIMESTAMP WITHOUT TIME ZONE is not read here", token.text, hint)
-        if name in _INSTEAD and token.token_type != _T.IDENTIFIER:
+        if name in INSTEAD and token.token_type != _T.IDENTIFIER:
             message = f"'{token.text}' is no Spark SQL type"
             message = "no table keeps the length of a CHAR" if name == "CHAR" else message
-            return refused_at(sql, token.start, message, token.text, f"write {_INSTEAD[name]}")
-        if token.token_type == _T.IDENTIFIER and name in {*_SPARK, *_INSTEAD}:
+            return refused_at(sql, token.start, message, token.text, f"write {INSTEAD[name]}")
+        if token.token_type == _T.IDENTIFIER and name in {*_SPARK, *INSTEAD}:
             return refused_at(sql, token.start, f"`{token.text}` is no type", token.text, f"write {name}")
     return None
 
