@@ -14,7 +14,7 @@ from streamhouse.planner.ready_actions import READY, ReadyRequest, text_of
 from streamhouse.registry.read_action import read_action
 from tests.ready import columns
 
-TYPES = {"id": "bigint", "at": "timestamp", "op": "string", "name": "string"}
+TYPES = {"id": "bigint not null", "at": "timestamp not null", "op": "string", "name": "string"}
 """Of the table of changes."""
 REQUEST = ReadyRequest(columns(TYPES), ("id",), "at", op="op")
 ACTIONS = ("cdc_apply", "scd2", "deduplicate_latest")

@@ -80,6 +80,7 @@ class ReadyAction:
         description: In one sentence.
         needs: Options that it cannot do without: `key`, `order`, `chosen`, `fields`, `op`, `payload`.
         make: Writes it.
+        ordered: Whether a row without a key or an order has no place in the result: `validate` refuses such tables.
     """
 
     name: str
@@ -87,6 +88,7 @@ class ReadyAction:
     description: str
     needs: tuple[str, ...]
     make: Callable[[ReadyRequest], ActionBody]
+    ordered: bool = False
 
 
 def sample(type_: str, number: int) -> Any:
@@ -115,6 +117,8 @@ def text_of(ready: ReadyAction, name: str, wanted: ReadyRequest) -> str:
     _check(ready, wanted)
     body = ready.make(wanted)
     used = {n: t for n, t in wanted.types.items() if f"`{n}`" in body.sql or n in body.sql}
+    always = (*wanted.key, wanted.order) if ready.ordered else ()
+    declared = {n: f"{t} not null" if n in always else t for n, t in used.items()}
     output = {"primary_key": list(body.key)} if body.key else {}
     if body.event_time:
         output["event_time"] = body.event_time  # type: ignore[assignment]
@@ -123,7 +127,7 @@ def text_of(ready: ReadyAction, name: str, wanted: ReadyRequest) -> str:
         "version: 1.0.0",
         f"step: {ready.kind}",
         f"description: {_yaml(ready.description)}",
-        f"inputs: {_yaml({PORT: used})}",
+        f"inputs: {_yaml({PORT: declared})}",
         *([f"params: {body.params and _params(body.params)}"] if body.params else []),
         *([f"output: {_yaml(output)}"] if output else []),
         "examples:",
@@ -385,6 +389,7 @@ READY = {
             "The latest state of each key, from a log of changes.",
             ("key", "order", "op"),
             _cdc_apply,
+            ordered=True,
         ),
         ReadyAction(
             "scd2",
@@ -392,6 +397,7 @@ READY = {
             "The history of each key, with the time from which and until which each version is valid.",
             ("key", "order"),
             _scd2,
+            ordered=True,
         ),
         ReadyAction("deduplicate_latest", "clean", "The newest row of each key.", ("key", "order"), _deduplicate),
         ReadyAction(

@@ -8,16 +8,18 @@ import random
 import pytest
 
 from streamhouse.compiler import compile_flow
+from streamhouse.errors import TypeMismatchError
 from streamhouse.model.flow import Flow, Read, Step
-from streamhouse.model.table import Column, Table, Tiers
+from streamhouse.model.table import Table, Tiers
 from streamhouse.model.types import Strategy
 from streamhouse.registry.registry import Registry
 from tests import autocdc
-from tests.autocdc import CASES, TYPES, Case, at, row
+from tests.autocdc import CASES, TYPES, Case, row
+from tests.ready import columns
 from tests.small_duckdb import SmallDuckDB
 from tests.tables import each
 
-COLUMNS = tuple(Column(name=name, type=type_) for name, type_ in TYPES.items())
+COLUMNS = columns(TYPES)
 SQL = {name: autocdc.action(name).sql for name in autocdc.ACTIONS}
 
 
@@ -111,18 +113,27 @@ def test_random_changes_in_any_order(answers, seed):
         assert sorted(autocdc.latest(answers("cdc_apply", rows))) == current
 
 
-def test_a_change_without_a_sequence_is_older_than_all_others(answers):
-    """Spark stops at one (NULL_SEQUENCE in both suites of handlers); a flow that must stop declares `not null`."""
-    rows = [row((1, "a", 10), {}), {"id": 1, "at": None, "op": "d", "name": None}]
-    assert autocdc.latest(answers("cdc_apply", rows)) == [(1, "a")]
-    assert autocdc.history(answers("scd2", rows)) == [(1, "a", at(10), None, True)]
+@pytest.mark.parametrize("name", ["cdc_apply", "scd2"])
+@pytest.mark.parametrize("column", ["id", "at"])
+def test_a_key_or_sequence_that_may_be_null_is_refused(name, column):
+    """Spark stops at the row: NULL_SEQUENCE and the keys in both suites of handlers. Here the source does."""
+    nullable = columns(TYPES | {column: TYPES[column].removesuffix(" not null")})
+    with pytest.raises(TypeMismatchError, match=f"ods.changes.{column} may be NULL") as refused:
+        compiled(name, nullable)
+    assert "declare the column of the source as not null" in refused.value.hint
 
 
 def test_each_is_incremental_and_asks_nothing():
     for name in autocdc.ACTIONS:
-        used = autocdc.action(name)
-        table = Table(name="ods.changes", columns=COLUMNS, tiers=Tiers(hot="forever"))
-        step = Step(use=name, reads={"rows": Read(table="ods.changes")}, writes=f"dwd.{name}")
-        (planned,) = compile_flow(Flow(flow="f", steps=(step,)), Registry([used]), {}, {"ods.changes": table}).steps
+        planned = compiled(name, COLUMNS)
         assert planned.strategy is Strategy.RECOMPUTE, planned.reason
         assert planned.notices == ()
+
+
+def compiled(name, of):
+    """The step of a ready action over a table of changes that has the columns `of`."""
+    table = Table(name="ods.changes", columns=of, tiers=Tiers(hot="forever"))
+    step = Step(use=name, reads={"rows": Read(table="ods.changes")}, writes=f"dwd.{name}")
+    flow = Flow(flow="f", steps=(step,))
+    (planned,) = compile_flow(flow, Registry([autocdc.action(name)]), {}, {"ods.changes": table}).steps
+    return planned
