@@ -4,10 +4,11 @@ from streamhouse.model.action import Action
 from streamhouse.model.table import Column
 from streamhouse.planner.ready_actions import READY, ReadyRequest, text_of
 from streamhouse.registry.read_action import read_action
+from streamhouse.sql.types import split_not_null
 
 CHANGES = {
-    "customer_id": "bigint",
-    "updated_at": "timestamp",
+    "customer_id": "bigint not null",
+    "updated_at": "timestamp not null",
     "op": "string",
     "name": "string",
     "email": "string",
@@ -19,7 +20,9 @@ EVENTS = {"device": "string", "shop": "int", "seen_at": "timestamp", "cents": "b
 
 
 def columns(types: dict[str, str]) -> tuple[Column, ...]:
-    return tuple(Column(name=name, type=kind) for name, kind in types.items())
+    """Columns of a table; `not null` behind a type: each row has a value."""
+    split = {name: split_not_null(kind) for name, kind in types.items()}
+    return tuple(Column(name=name, type=kind, nullable=not always) for name, (kind, always) in split.items())
 
 
 WANTED = {

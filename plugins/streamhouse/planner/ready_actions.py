@@ -6,6 +6,7 @@ What is written is an ordinary action: plain Spark SQL with the user's columns, 
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from textwrap import indent
 from typing import Any
 
 from streamhouse.errors import ArgumentsError, did_you_mean
@@ -79,6 +80,7 @@ class ReadyAction:
         description: In one sentence.
         needs: Options that it cannot do without: `key`, `order`, `chosen`, `fields`, `op`, `payload`.
         make: Writes it.
+        ordered: Whether a row without a key or an order has no place in the result: `validate` refuses such tables.
     """
 
     name: str
@@ -86,6 +88,7 @@ class ReadyAction:
     description: str
     needs: tuple[str, ...]
     make: Callable[[ReadyRequest], ActionBody]
+    ordered: bool = False
 
 
 def sample(type_: str, number: int) -> Any:
@@ -114,6 +117,8 @@ def text_of(ready: ReadyAction, name: str, wanted: ReadyRequest) -> str:
     _check(ready, wanted)
     body = ready.make(wanted)
     used = {n: t for n, t in wanted.types.items() if f"`{n}`" in body.sql or n in body.sql}
+    always = (*wanted.key, wanted.order) if ready.ordered else ()
+    declared = {n: f"{t} not null" if n in always else t for n, t in used.items()}
     output = {"primary_key": list(body.key)} if body.key else {}
     if body.event_time:
         output["event_time"] = body.event_time  # type: ignore[assignment]
@@ -122,7 +127,7 @@ def text_of(ready: ReadyAction, name: str, wanted: ReadyRequest) -> str:
         "version: 1.0.0",
         f"step: {ready.kind}",
         f"description: {_yaml(ready.description)}",
-        f"inputs: {_yaml({PORT: used})}",
+        f"inputs: {_yaml({PORT: declared})}",
         *([f"params: {body.params and _params(body.params)}"] if body.params else []),
         *([f"output: {_yaml(output)}"] if output else []),
         "examples:",
@@ -161,8 +166,8 @@ def _check(ready: ReadyAction, wanted: ReadyRequest) -> None:
         )
 
 
-def _list(names: Sequence[str], indent: str = "  ") -> str:
-    return f",\n{indent}".join(names)
+def _list(names: Sequence[str], margin: str = "  ") -> str:
+    return f",\n{margin}".join(names)
 
 
 def _row(wanted: ReadyRequest, number: int, **other: Any) -> Row:
@@ -176,8 +181,10 @@ def _only(row: Row, names: Sequence[str]) -> Row:
 
 
 def _newest(wanted: ReadyRequest, names: Sequence[str], condition: str) -> str:
-    """The newest row of each key; of rows that are equally new the one whose values are highest."""
+    """The newest row of each key; of rows that are equally new one that is no delete, and whose values are highest."""
     ties = [f"{n} DESC" for n in (wanted.order, *names) if n not in wanted.key and _orders(wanted.types[n])]
+    if wanted.op:
+        ties.insert(1, _is_delete(wanted))
     shown = _list([*wanted.key, *names])
     inner = _list([*wanted.key, *names, *([wanted.op] if wanted.op else [])], "    ")
     return (
@@ -185,6 +192,11 @@ def _newest(wanted: ReadyRequest, names: Sequence[str], condition: str) -> str:
         f"    ROW_NUMBER() OVER (PARTITION BY {', '.join(wanted.key)} ORDER BY {', '.join(dict.fromkeys(ties))}) "
         f"AS place\n  FROM {PORT}\n) AS newest\nWHERE {condition}"
     )
+
+
+def _is_delete(wanted: ReadyRequest) -> str:
+    """A condition that is never NULL: a change of no kind is no delete."""
+    return f"{wanted.op} <=> 'd'"
 
 
 def _orders(type_: str) -> bool:
@@ -206,38 +218,60 @@ def _cdc_apply(wanted: ReadyRequest) -> ActionBody:
         _row(wanted, 0, **others, **{wanted.op: "c"}),
         _row(wanted, 2, **others, **{wanted.op: "d"}),
     )
-    sql = _newest(wanted, names, f"place = 1 AND {wanted.op} <> 'd'")
+    sql = _newest(wanted, names, f"place = 1 AND NOT {_is_delete(wanted)}")
     return ActionBody(
         sql, wanted.key, given=(new, old, deleted_row, created_row), expect=(_only(new, [*wanted.key, *names]),)
     )
 
 
 def _scd2(wanted: ReadyRequest) -> ActionBody:
-    key, at = ", ".join(wanted.key), wanted.order
-    values = f"STRUCT({', '.join(wanted.rest)})"
-    inner = _list([*wanted.key, *wanted.rest, at], "      ")
-    middle = _list([*wanted.key, *wanted.rest, at], "    ")
-    ties = ", ".join([at, *(n for n in wanted.rest if _orders(wanted.types[n]))])
-    # No two versions have one time; the outer query alone does not show that, so it has the columns of `ties`, too.
-    after = f"LEAD({at}) OVER (PARTITION BY {key} ORDER BY {ties})"
-    sql = (
-        f"SELECT\n  {_list([*wanted.key, *wanted.rest])},\n  {at} AS valid_from,\n"
-        f"  {after} AS valid_to,\n  {after} IS NULL AS is_current\nFROM (\n"
-        f"  SELECT\n    {middle},\n"
-        f"    {values} <=> LAG({values}) OVER (PARTITION BY {key} ORDER BY {ties}) AS same,\n"
-        f"    {after} <=> {at} AS replaced\n  FROM (\n"
-        f"    SELECT DISTINCT\n      {inner}\n    FROM {PORT}\n  ) AS changes\n) AS versions\n"
-        f"WHERE NOT same AND NOT replaced"
-    )
-    first, late, last = _row(wanted, 0), _row(wanted, 1), _row(wanted, 2)
-    again = last | {at: "2026-01-01 13:00:00"}
-    versions = [(first, late), (late, last), (last, None)]
+    at = wanted.order
+    first, late, last = (_row(wanted, number, **_kind(wanted, "u")) for number in (0, 1, 2))
+    end = last | {at: "2026-01-01 13:00:00"} | _kind(wanted, "d")  # without kinds of changes: the same values again
+    versions = [(first, late), (late, last), (last, end if wanted.op else None)]
     expect = tuple(
         _only(one, [*wanted.key, *wanted.rest])
         | {"valid_from": one[at], "valid_to": follower and follower[at], "is_current": follower is None}
         for one, follower in versions
     )
-    return ActionBody(sql, (*wanted.key, "valid_from"), given=(last, first, late, again, late), expect=expect)
+    given = (last, first, late, end, late)
+    return ActionBody(_history(wanted), (*wanted.key, "valid_from"), given=given, expect=expect)
+
+
+def _kind(wanted: ReadyRequest, op: str) -> Row:
+    return {wanted.op: op} if wanted.op else {}
+
+
+def _history(wanted: ReadyRequest) -> str:
+    """The versions of each key: of the changes at one time one, none that changes nothing, and no delete."""
+    key, at, deleted = ", ".join(wanted.key), wanted.order, [_is_delete(wanted)] if wanted.op else []
+    names = [*wanted.key, *wanted.rest, at, *([wanted.op] if wanted.op else [])]
+    values = f"STRUCT({', '.join([*wanted.rest, *deleted])})"
+    # One change of each time is left, which a query over it does not show; so each order has the columns of `ties`.
+    ties = [*deleted, *(name for name in wanted.rest if _orders(wanted.types[name]))]
+    highest = ", ".join(f"{one} DESC" for one in ties) or at
+    window = f"OVER (PARTITION BY {key} ORDER BY {', '.join([at, *ties])})"
+    until = f"LEAD({at}) {window}"
+    place = f"ROW_NUMBER() OVER (PARTITION BY {key}, {at} ORDER BY {highest}) AS place"
+    same = f"{values} <=> LAG({values}) {window} AS same"
+    sql = _query([*names, place], PORT)
+    sql = _query([*names, same], _inner(sql, "changes"), "place = 1")
+    end = "valid_to" if deleted else until
+    shown = [*wanted.key, *wanted.rest, f"{at} AS valid_from", f"{until} AS valid_to", f"{end} IS NULL AS is_current"]
+    if not deleted:
+        return _query(shown, _inner(sql, "versions"), "NOT same")
+    sql = _query([*names, f"{until} AS valid_to"], _inner(sql, "versions"), "NOT same")
+    shown[-2] = "valid_to"
+    return _query(shown, _inner(sql, "history"), f"NOT {deleted[0]}")
+
+
+def _query(shown: Sequence[str], read: str, condition: str = "") -> str:
+    where = f"\nWHERE {condition}" if condition else ""
+    return f"SELECT\n  {_list(shown)}\nFROM {read}{where}"
+
+
+def _inner(sql: str, name: str) -> str:
+    return "(\n" + indent(sql, "  ") + f"\n) AS {name}"
 
 
 def _sessionize(wanted: ReadyRequest) -> ActionBody:
@@ -355,6 +389,7 @@ READY = {
             "The latest state of each key, from a log of changes.",
             ("key", "order", "op"),
             _cdc_apply,
+            ordered=True,
         ),
         ReadyAction(
             "scd2",
@@ -362,6 +397,7 @@ READY = {
             "The history of each key, with the time from which and until which each version is valid.",
             ("key", "order"),
             _scd2,
+            ordered=True,
         ),
         ReadyAction("deduplicate_latest", "clean", "The newest row of each key.", ("key", "order"), _deduplicate),
         ReadyAction(
