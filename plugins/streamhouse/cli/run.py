@@ -42,7 +42,8 @@ def run(app: App, flows: tuple[str, ...], once: bool, environment: str | None, t
 
     A flow goes on with the plan that was applied to it; edits of its files wait for 'streamhouse apply', unless
     'auto_apply' of streamhouse.yaml says that they are taken. A flow that was never applied runs with what its files
-    say. With --once, a flow that cannot go on is reported at the end, with its exit code, and those behind it run.
+    say. With --once, a flow that cannot go on is reported at the end, with its exit code, and those behind it run. All
+    are checked before the first one runs, and it is said at once which cannot.
     """
     if environment is not None:
         _run_environment(app, flows, environment, once=once)

@@ -48,14 +48,15 @@ def run_flows(
 
     Each runs with the plan that is applied, or as its files say: see `to_run`. They share the services, the Spark
     session and this process' memory. With `once` they run one after the other, each after those of them whose tables it
-    reads, and one that cannot go on keeps none of the others; else side by side.
+    reads, and one that cannot go on keeps none of the others; else side by side. All are checked before the first runs.
 
     Args:
         project: Holds the flows.
         flows: Their names.
         once: Stop when the rows that wait at the start are in every layer.
         tier_every: Fill the further tiers so often, with `once` when all else is done; None: leave that to others.
-        on_progress: Called with the flow's name after each epoch and when the stage changes.
+        on_progress: Called with the flow's name after each epoch and when the stage changes; at first for each that
+            cannot run.
         on_execution: Gets each execution before it starts, so that a signal handler can stop it.
 
     Returns:
@@ -72,6 +73,8 @@ def run_flows(
     found, failed = _chosen(project, flows, alone=alone)
     if not found:
         return [failed[name] for name in flows]
+    for name, one in failed.items():
+        on_progress(name, _kept_out(one))
     plans = {name: found[name].plan for name in readers_last({name: one.plan for name, one in found.items()})}
     meters = {name: Meter(plan, partial(on_progress, name), once=once) for name, plan in plans.items()}
 
@@ -115,6 +118,11 @@ def _chosen(project: Project, flows: Sequence[str], *, alone: bool) -> tuple[dic
                 raise
             failed[name] = FailedFlow(name, error)
     return found, failed
+
+
+def _kept_out(one: FailedFlow) -> RunProgress:
+    """What is said, before the first flow runs, of one that cannot."""
+    return RunProgress(-1, 0, None, 0.0, {}, f"does not run: {str(one.error).splitlines()[0]}")
 
 
 def _in_turn(

@@ -67,6 +67,24 @@ def test_a_flow_whose_files_are_wrong_keeps_nobody(project):
         run.run_flows(found, ["a", "d"], once=True)
 
 
+def test_what_is_wrong_is_said_before_the_first_flow_runs(project, monkeypatch):
+    found, _ = project
+    (found.root / "flows" / "b.yaml").write_text(FLOW.format(name="b").replace("use: take", "use: tak"))
+    said, carry = [], run.carry
+
+    def carried(open_, plan, *more, **options):
+        said.append((plan.flow, "runs"))
+        return carry(open_, plan, *more, **options)
+
+    monkeypatch.setattr(run, "carry", carried)
+    run.run_flows(found, ["a", "b"], once=True, on_progress=lambda flow, progress: said.append((flow, progress.stage)))
+    (flow, stage), *then = said
+    assert flow == "b"
+    assert stage.startswith("does not run: flows/b.yaml:3:15: SH201 unknown action 'tak'")
+    assert ("a", "runs") in then
+    assert "b" not in [flow for flow, _ in then]
+
+
 def test_one_flow_alone_fails_as_it_is(project):
     found, fails = project
     fails["a"] = LeaseHeldError("another has it")
