@@ -215,7 +215,7 @@ def carry(
     if execution.paused:
         raise _stands(open_, plan.flow, execution.paused)
     if open_.state.open_change(plan.flow) is None:
-        meter.warnings += tuple(f"{one.text}; {one.remedy}" for one in behind(open_.state, plan.flow))
+        meter.behind = tuple(f"{one.text}; {one.remedy}" for one in behind(open_.state, plan.flow))
     return meter.summary()
 
 
@@ -240,6 +240,7 @@ class Meter:
     on_progress: OnProgress
     once: bool
     warnings: tuple[str, ...] = ()
+    behind: tuple[str, ...] = ()
     _epochs: int = 0
     _rows: dict[str, int] = field(default_factory=dict)  # table → written
     _lags: dict[Layer, deque[int]] = field(default_factory=lambda: defaultdict(lambda: deque(maxlen=_REMEMBERED)))
@@ -288,6 +289,7 @@ class Meter:
             seconds,
             {layer: round(median(self._lags[layer])) for layer in self.plan.layers if layer in self._lags},
             self.warnings,
+            behind=self.behind,
         )
 
     def _progress(self, beat: Beat | None, stage: str) -> RunProgress:

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from streamhouse.cli.main import main
-from streamhouse.errors import BlockedError, LeaseHeldError, UnknownFlowError
+from streamhouse.errors import BlockedError, ChangeFailedError, LeaseHeldError, UnknownFlowError
 from streamhouse.jobs import run
 from streamhouse.jobs.progress import FailedFlow, Summary
 from streamhouse.project.project import Project
@@ -110,3 +110,16 @@ def test_the_command_tells_all_and_ends_with_the_code_of_the_first(project, caps
         assert "b: SH507 b waits" in out.err
         assert "a: 1 epoch" in out.out
         assert "c: 1 epoch" in out.out
+
+
+def test_a_flow_that_is_left_behind_is_named_and_the_command_does_not_end_green(project, capsys, monkeypatch):
+    found, _ = project
+    text = "b reads version 1 of dwd.t; streamhouse apply b"
+    monkeypatch.setattr(
+        run, "carry", lambda _, plan, *__, **___: Summary(plan.flow, 1, {}, 1.0, behind=(text,) * (plan.flow == "b"))
+    )
+    assert main(["run", "a", "b", "c", "--once", "--project", str(found.root)]) == ChangeFailedError.exit_code
+    out = capsys.readouterr().out
+    assert f"b gets no newer rows: {text}" in " ".join(out.split())
+    assert "edited since" not in out
+    assert "c: 1 epoch" in out
