@@ -9,7 +9,7 @@ from streamhouse.cli.app import App, shared_options
 from streamhouse.cli.intervals import so_often, tier_option
 from streamhouse.cli.output import CommandOutput, duration_text, rate_text
 from streamhouse.cli.status import show_troubles
-from streamhouse.errors import StoreError
+from streamhouse.errors import ChangeFailedError, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +42,8 @@ def run(app: App, flows: tuple[str, ...], once: bool, environment: str | None, t
 
     A flow goes on with the plan that was applied to it; edits of its files wait for 'streamhouse apply', unless
     'auto_apply' of streamhouse.yaml says that they are taken. A flow that was never applied runs with what its files
-    say. With --once, a flow that cannot go on is reported at the end, with its exit code, and those behind it run.
+    say. With --once, a flow that cannot go on is reported at the end, with its exit code, and those behind it run. All
+    are checked before the first one runs, and it is said at once which cannot.
     """
     if environment is not None:
         _run_environment(app, flows, environment, once=once)
@@ -59,8 +60,11 @@ def run(app: App, flows: tuple[str, ...], once: bool, environment: str | None, t
     failed = [one for one in done if isinstance(one, FailedFlow)]
     if failed:
         raise click.exceptions.Exit(failed[0].error.exit_code)
-    if any(one.troubles for one in done if not isinstance(one, FailedFlow)):  # the rows are in, and a tier lacks them
+    summaries = [one for one in done if not isinstance(one, FailedFlow)]
+    if any(one.troubles for one in summaries):  # the rows are in, and a tier lacks them
         raise click.exceptions.Exit(StoreError.exit_code)
+    if any(one.behind for one in summaries):  # green would hide that newer rows do not come
+        raise click.exceptions.Exit(ChangeFailedError.exit_code)
 
 
 def _run_environment(app: App, flows: tuple[str, ...], environment: str, *, once: bool) -> None:
@@ -98,6 +102,8 @@ def _show_all(app: App, done: "Sequence[Summary | FailedFlow]") -> None:
 
 def _show(summary: "Summary", output: CommandOutput) -> None:
     show_troubles(summary.troubles, output)
+    for text in summary.behind:
+        output.line(f"{summary.flow} gets no newer rows: {text}", style="yellow")
     for warning in summary.warnings:
         output.line(f"edited since the last run: {warning}", style="yellow")
     if summary.warnings:

@@ -39,6 +39,7 @@ class Summary:
         freshness_ms: Layer → median over the run's last 1,000 epochs.
         warnings: What the run took over from edited files that leaves older rows as they were.
         troubles: What goes wrong with the tiers of its tables meanwhile.
+        behind: Versions that the flow reads and that get no more rows, as no change has moved it on, with what to do.
     """
 
     flow: str
@@ -48,6 +49,7 @@ class Summary:
     freshness_ms: dict[Layer, int] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     troubles: tuple[TableTrouble, ...] = ()
+    behind: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

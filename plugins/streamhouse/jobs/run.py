@@ -48,14 +48,15 @@ def run_flows(
 
     Each runs with the plan that is applied, or as its files say: see `to_run`. They share the services, the Spark
     session and this process' memory. With `once` they run one after the other, each after those of them whose tables it
-    reads, and one that cannot go on keeps none of the others; else side by side.
+    reads, and one that cannot go on keeps none of the others; else side by side. All are checked before the first runs.
 
     Args:
         project: Holds the flows.
         flows: Their names.
         once: Stop when the rows that wait at the start are in every layer.
         tier_every: Fill the further tiers so often, with `once` when all else is done; None: leave that to others.
-        on_progress: Called with the flow's name after each epoch and when the stage changes.
+        on_progress: Called with the flow's name after each epoch and when the stage changes; at first for each that
+            cannot run.
         on_execution: Gets each execution before it starts, so that a signal handler can stop it.
 
     Returns:
@@ -72,6 +73,8 @@ def run_flows(
     found, failed = _chosen(project, flows, alone=alone)
     if not found:
         return [failed[name] for name in flows]
+    for name, one in failed.items():
+        on_progress(name, _kept_out(one))
     plans = {name: found[name].plan for name in readers_last({name: one.plan for name, one in found.items()})}
     meters = {name: Meter(plan, partial(on_progress, name), once=once) for name, plan in plans.items()}
 
@@ -115,6 +118,11 @@ def _chosen(project: Project, flows: Sequence[str], *, alone: bool) -> tuple[dic
                 raise
             failed[name] = FailedFlow(name, error)
     return found, failed
+
+
+def _kept_out(one: FailedFlow) -> RunProgress:
+    """What is said, before the first flow runs, of one that cannot."""
+    return RunProgress(-1, 0, None, 0.0, {}, f"does not run: {str(one.error).splitlines()[0]}")
 
 
 def _in_turn(
@@ -206,7 +214,7 @@ def carry(
         execution.run(once=once, steward=Reconciler(open_, plan.flow, meter.stage, follower))
     if execution.paused:
         raise _stands(open_, plan.flow, execution.paused)
-    meter.warnings += tuple(f"{one.text}; {one.remedy}" for one in behind(open_.state, plan.flow))
+    meter.behind = tuple(f"{one.text}; {one.remedy}" for one in behind(open_.state, plan.flow))
     return meter.summary()
 
 
@@ -231,6 +239,7 @@ class Meter:
     on_progress: OnProgress
     once: bool
     warnings: tuple[str, ...] = ()
+    behind: tuple[str, ...] = ()
     _epochs: int = 0
     _rows: dict[str, int] = field(default_factory=dict)  # table → written
     _lags: dict[Layer, deque[int]] = field(default_factory=lambda: defaultdict(lambda: deque(maxlen=_REMEMBERED)))
@@ -279,6 +288,7 @@ class Meter:
             seconds,
             {layer: round(median(self._lags[layer])) for layer in self.plan.layers if layer in self._lags},
             self.warnings,
+            behind=self.behind,
         )
 
     def _progress(self, beat: Beat | None, stage: str) -> RunProgress:

@@ -8,6 +8,7 @@ import pytest
 from streamhouse.ingest.kinds import kinds, option_models
 
 ROOT = Path(__file__).parents[3]
+PAGES = ["flow.md", "action.md", "settings.md", "sources.md", "options.md", "sql.md", "types.md"]
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +22,7 @@ def reference():
 
 
 @pytest.mark.parametrize(
-    "name", ["flow.md", "action.md", "settings.md", "sources.md", "options.md", "sql.md", "types.md"]
+    "name", PAGES
 )
 def test_a_page_is_what_the_script_writes(reference, name):
     written = (reference.REFERENCE / name).read_text(encoding="utf-8")

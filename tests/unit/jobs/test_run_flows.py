@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from streamhouse.cli.main import main
-from streamhouse.errors import BlockedError, LeaseHeldError, UnknownFlowError
+from streamhouse.errors import BlockedError, ChangeFailedError, LeaseHeldError, UnknownFlowError
 from streamhouse.jobs import run
 from streamhouse.jobs.progress import FailedFlow, Summary
 from streamhouse.project.project import Project
@@ -67,6 +67,24 @@ def test_a_flow_whose_files_are_wrong_keeps_nobody(project):
         run.run_flows(found, ["a", "d"], once=True)
 
 
+def test_what_is_wrong_is_said_before_the_first_flow_runs(project, monkeypatch):
+    found, _ = project
+    (found.root / "flows" / "b.yaml").write_text(FLOW.format(name="b").replace("use: take", "use: tak"))
+    said, carry = [], run.carry
+
+    def carried(open_, plan, *more, **options):
+        said.append((plan.flow, "runs"))
+        return carry(open_, plan, *more, **options)
+
+    monkeypatch.setattr(run, "carry", carried)
+    run.run_flows(found, ["a", "b"], once=True, on_progress=lambda flow, progress: said.append((flow, progress.stage)))
+    (flow, stage), *then = said
+    assert flow == "b"
+    assert stage.startswith("does not run: flows/b.yaml:3:15: SH201 unknown action 'tak'")
+    assert ("a", "runs") in then
+    assert "b" not in [flow for flow, _ in then]
+
+
 def test_one_flow_alone_fails_as_it_is(project):
     found, fails = project
     fails["a"] = LeaseHeldError("another has it")
@@ -92,3 +110,16 @@ def test_the_command_tells_all_and_ends_with_the_code_of_the_first(project, caps
         assert "b: SH507 b waits" in out.err
         assert "a: 1 epoch" in out.out
         assert "c: 1 epoch" in out.out
+
+
+def test_a_flow_that_is_left_behind_is_named_and_the_command_does_not_end_green(project, capsys, monkeypatch):
+    found, _ = project
+    text = "b reads version 1 of dwd.t; streamhouse apply b"
+    monkeypatch.setattr(
+        run, "carry", lambda _, plan, *__, **___: Summary(plan.flow, 1, {}, 1.0, behind=(text,) * (plan.flow == "b"))
+    )
+    assert main(["run", "a", "b", "c", "--once", "--project", str(found.root)]) == ChangeFailedError.exit_code
+    out = capsys.readouterr().out
+    assert f"b gets no newer rows: {text}" in " ".join(out.split())
+    assert "edited since" not in out
+    assert "c: 1 epoch" in out

@@ -15,6 +15,7 @@ from streamhouse.stores.base import DataFile, NeedsSparkError, Snapshot
 from streamhouse.stores.data_check import remedy
 from streamhouse.stores.iceberg import files, snapshots
 from streamhouse.stores.iceberg.checksums import prove
+from streamhouse.stores.iceberg.described import refuse_other_files, refuse_other_manifests
 from streamhouse.stores.iceberg.light_failures import left_to_spark
 from streamhouse.stores.iceberg.metadata import Commit, CommitHistory
 from streamhouse.stores.iceberg.statements import PLAIN_TYPES, storage_type
@@ -140,8 +141,9 @@ class IcebergReader:
             return arrow_schema(wanted).empty_table()
         with self._left_to_spark(table.name):
             scan = _scan(stored, commit, where)
+            _refuse_other_manifests(table, stored, commit)
             total = None if where else commit.summary().get(_TOTAL)
-            return _rows(stored, scan, wanted, None if total is None else (table.name, int(total)))
+            return _rows(table.name, stored, scan, wanted, None if total is None else int(total))
 
     def close(self) -> None:
         """Nothing is open."""
@@ -201,27 +203,36 @@ def _expression(condition: RowCondition) -> "BooleanExpression":
     return found
 
 
-def _rows(stored: "StaticTable", scan: "DataScan", wanted: Sequence[Column], total: tuple[str, int] | None) -> pa.Table:
+def _refuse_other_manifests(table: Table, stored: "StaticTable", commit: Commit) -> None:
+    found = stored.snapshot_by_id(commit.snapshotId())
+    if found is not None and is_local(found.manifest_list):
+        refuse_other_manifests(table.name, found.manifests(stored.io))
+
+
+def _rows(name: str, stored: "StaticTable", scan: "DataScan", wanted: Sequence[Column], total: int | None) -> pa.Table:
     """The rows of a scan with the columns `wanted`; one that the table did not have at the snapshot is null.
 
     Args:
+        name: Of the table.
         stored: Whose they are.
         scan: Of a snapshot.
         wanted: Which columns.
-        total: Name of the table, and the rows that the snapshot says its files have; None: they are not all read.
+        total: The rows that the snapshot says its files have; None: they are not all read.
     """
     from pyiceberg.io.pyarrow import ArrowScan
 
     snapshot_columns = [field.name for field in scan.projection().fields]
     names = [one.name for one in wanted if one.name in snapshot_columns]
     tasks = list(scan.plan_files())
-    _refuse(_files(tasks))
+    described = _files(tasks)
+    _refuse(described)
     if total is not None:
-        _refuse_other(*total, sum(task.file.record_count for task in tasks), "its manifests list")
+        _refuse_other(name, total, sum(task.file.record_count for task in tasks), "its manifests list")
+    refuse_other_files(name, described)
     columns = scan.select(*(names or snapshot_columns[:1])).projection()  # without any, the rows would not be counted
     found = ArrowScan(stored.metadata, stored.io, columns, scan.row_filter).to_table(tasks)
     if total is not None and not any(task.delete_files for task in tasks):
-        _refuse_other(*total, found.num_rows, "its files gave")
+        _refuse_other(name, total, found.num_rows, "its files gave")
     arrays = [
         _cast(found.column(one.name), one) if one.name in names else pa.nulls(found.num_rows, arrow_type(one.type))
         for one in wanted

@@ -15,7 +15,8 @@ from streamhouse.stores.iceberg.checksums import prove, record
 from streamhouse.stores.relocation import Relocation
 
 _POSITION_DELETES = 1  # `content` of a data file in a manifest
-_SIZE = {"data_file": ("file_path", "file_size_in_bytes"), "manifest": ("manifest_path", "manifest_length")}
+_SIZE_OF_DELETES = ("file_path", "file_size_in_bytes")
+_SIZE_OF_MANIFEST = ("manifest_path", "manifest_length")
 
 
 def relocate(warehouse: Path, to: Relocation) -> int:
@@ -45,11 +46,8 @@ def _table(metadata: Path, to: Relocation) -> int:
         for path in _named_deletes(file):
             if _deletes(Path(_plain(to.path(path))), to):
                 changed.add(_plain(to.path(path)))
-    for file in manifests:
-        if _avro(file, to, changed):
-            changed.add(str(file))
-    for file in sorted(metadata.glob("snap-*.avro")):
-        if _avro(file, to, changed):
+    for file in (*manifests, *sorted(metadata.glob("snap-*.avro"))):
+        if _avro(file, to):
             changed.add(str(file))
     for file in sorted(metadata.glob("*.metadata.json")):
         if _json(file, to):
@@ -95,7 +93,7 @@ def _deletes(file: Path, to: Relocation) -> bool:
     return True
 
 
-def _avro(file: Path, to: Relocation, changed: set[str]) -> bool:
+def _avro(file: Path, to: Relocation) -> bool:
     import fastavro
 
     prove(file)
@@ -104,7 +102,7 @@ def _avro(file: Path, to: Relocation, changed: set[str]) -> bool:
         schema, codec = reader.writer_schema, reader.codec
         header = {key: value for key, value in reader.metadata.items() if not key.startswith("avro.")}
         before = list(reader)
-    after = [_sized(to.value(record), changed) for record in before]
+    after = [_sized(record, to.value(record)) for record in before]
     if after == before:
         return False
     unfinished = file.with_name(f".{file.name}.relocated")
@@ -114,12 +112,23 @@ def _avro(file: Path, to: Relocation, changed: set[str]) -> bool:
     return True
 
 
-def _sized(record: dict[str, Any], changed: set[str]) -> dict[str, Any]:
-    """A record with the size of a rewritten file as it is now."""
-    for holder, (path, size) in ((record.get("data_file"), _SIZE["data_file"]), (record, _SIZE["manifest"])):
-        if isinstance(holder, dict) and path in holder and _plain(holder[path]) in changed:
-            holder[size] = Path(_plain(holder[path])).stat().st_size
-    return record
+def _sized(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+    """A record with the size that a manifest or delete file has now, where the record named its old path.
+
+    The file may have been rewritten before a kill. A data file is never rewritten: its size stays.
+    """
+    deletes = after.get("data_file")
+    if isinstance(deletes, dict) and deletes.get("content") == _POSITION_DELETES:
+        _set_size(before["data_file"], deletes, *_SIZE_OF_DELETES)
+    elif _SIZE_OF_MANIFEST[0] in after:
+        _set_size(before, after, *_SIZE_OF_MANIFEST)
+    return after
+
+
+def _set_size(before: dict[str, Any], after: dict[str, Any], path: str, size: str) -> None:
+    file = Path(_plain(after[path]))
+    if after[path] != before[path] and file.exists():
+        after[size] = file.stat().st_size
 
 
 def _json(file: Path, to: Relocation) -> bool:
