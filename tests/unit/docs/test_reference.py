@@ -21,9 +21,7 @@ def reference():
     return reference
 
 
-@pytest.mark.parametrize(
-    "name", PAGES
-)
+@pytest.mark.parametrize("name", PAGES)
 def test_a_page_is_what_the_script_writes(reference, name):
     written = (reference.REFERENCE / name).read_text(encoding="utf-8")
     assert written == reference.pages()[name], "run: .venv/bin/python scripts/reference.py"
