@@ -73,8 +73,8 @@ def run_flows(
     found, failed = _chosen(project, flows, alone=alone)
     if not found:
         return [failed[name] for name in flows]
-    for name, one in failed.items():
-        on_progress(name, _kept_out(one))
+    for name, kept_out in failed.items():
+        on_progress(name, _kept_out(kept_out))
     plans = {name: found[name].plan for name in readers_last({name: one.plan for name, one in found.items()})}
     meters = {name: Meter(plan, partial(on_progress, name), once=once) for name, plan in plans.items()}
 

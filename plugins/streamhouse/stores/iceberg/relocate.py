@@ -101,7 +101,7 @@ def _avro(file: Path, to: Relocation) -> bool:
         reader = fastavro.reader(opened)
         schema, codec = reader.writer_schema, reader.codec
         header = {key: value for key, value in reader.metadata.items() if not key.startswith("avro.")}
-        before = list(reader)
+        before: list[Any] = list(reader)
     after = [_sized(record, to.value(record)) for record in before]
     if after == before:
         return False
