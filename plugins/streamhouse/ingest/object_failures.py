@@ -9,7 +9,7 @@ from streamhouse.ingest.project_file import SETTINGS
 
 _HIDDEN = "***"
 _WORD = re.compile(r"AWS Error ([A-Z_]+)")
-_CODE = re.compile(r"HTTP response code (\d{3})|(?:HTTP|http) status (\d{3})")
+_CODE = re.compile(r"HTTP response code (\d{3})|(?:HTTP|http) status (\d{3})", re.ASCII)
 _AWAY = frozenset(
     ("NETWORK_CONNECTION", "INTERNAL_FAILURE", "SERVICE_UNAVAILABLE", "SLOW_DOWN", "THROTTLING", "REQUEST_TIMEOUT")
 )
@@ -19,7 +19,9 @@ _REFUSED = frozenset(
         *("MISSING_AUTHENTICATION_TOKEN", "INVALID_SIGNATURE", "REQUEST_EXPIRED", "UNRECOGNIZED_CLIENT"),
     )
 )
-_REGION = re.compile(r"PermanentRedirect|AuthorizationHeaderMalformed|another region|endpoint|region", re.IGNORECASE)
+_REGION = re.compile(
+    r"PermanentRedirect|AuthorizationHeaderMalformed|another region|endpoint|region", re.IGNORECASE | re.ASCII
+)
 _FROM_SERVER_ERRORS = 500
 
 

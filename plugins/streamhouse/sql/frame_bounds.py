@@ -52,7 +52,7 @@ def wrong_frame(window: exp.Window, type_of: TypeOf) -> Iterator[Refused]:
         yield from (_wrong_rows if kind == "ROWS" else _wrong_range)(window, bounds, type_of)
 
 
-class _Bound(NamedTuple):
+class _FrameEnd(NamedTuple):
     """One bound: `CURRENT ROW`, `-UNBOUNDED`, `+UNBOUNDED`, or a value with the sign of its side."""
 
     said: str
@@ -65,13 +65,13 @@ class _Bound(NamedTuple):
         return number if number is None or self.said.startswith("+") else -number
 
 
-def _bound(frame: exp.Expr, end: str) -> _Bound:
+def _bound(frame: exp.Expr, end: str) -> _FrameEnd:
     given = frame.args.get(end)
     sign = "+" if str(frame.args.get(f"{end}_side")).upper() == "FOLLOWING" else "-"
     if isinstance(given, exp.Expr):
-        return _Bound(sign + given.sql("spark"), given)
+        return _FrameEnd(sign + given.sql("spark"), given)
     shown = str(given or "CURRENT ROW").upper()
-    return _Bound(shown if shown == "CURRENT ROW" else sign + shown, None)
+    return _FrameEnd(shown if shown == "CURRENT ROW" else sign + shown, None)
 
 
 def _kind(frame: exp.Expr) -> str:
@@ -95,14 +95,14 @@ def _called(window: exp.Window) -> exp.Expr:
     return call if isinstance(call, exp.Expr) else window
 
 
-def _wrong_order(window: exp.Window, start: _Bound, end: _Bound) -> Iterator[Refused]:
+def _wrong_order(window: exp.Window, start: _FrameEnd, end: _FrameEnd) -> Iterator[Refused]:
     first, last = start.rows, end.rows
     later = first is not None and last is not None and first > last
     if later or start.said == "+UNBOUNDED" or end.said == "-UNBOUNDED":
         yield Refused(window, "the frame of a window ends before it begins", "write the earlier bound first")
 
 
-def _wrong_rows(window: exp.Window, bounds: Sequence[_Bound], type_of: TypeOf) -> Iterator[Refused]:
+def _wrong_rows(window: exp.Window, bounds: Sequence[_FrameEnd], type_of: TypeOf) -> Iterator[Refused]:
     for value in _values(bounds):
         kind = type_of(value)
         if kind is not None and kind.kind != "int":
@@ -110,7 +110,7 @@ def _wrong_rows(window: exp.Window, bounds: Sequence[_Bound], type_of: TypeOf) -
             yield Refused(window, message, "write a number of rows")
 
 
-def _wrong_range(window: exp.Window, bounds: Sequence[_Bound], type_of: TypeOf) -> Iterator[Refused]:
+def _wrong_range(window: exp.Window, bounds: Sequence[_FrameEnd], type_of: TypeOf) -> Iterator[Refused]:
     order, values = window.args.get("order"), _values(bounds)
     keys = [one.this if isinstance(one, exp.Ordered) else one for one in (order.expressions if order else ())]
     if not keys and [bound.said for bound in bounds] != ["-UNBOUNDED", "+UNBOUNDED"]:
@@ -127,7 +127,7 @@ def _wrong_range(window: exp.Window, bounds: Sequence[_Bound], type_of: TypeOf) 
             yield Refused(window, "both bounds of RANGE are intervals of one unit", "write both in HOURS, or in DAYS")
 
 
-def _values(bounds: Iterable[_Bound]) -> list[exp.Expr]:
+def _values(bounds: Iterable[_FrameEnd]) -> list[exp.Expr]:
     return [bound.value for bound in bounds if bound.value is not None]
 
 

@@ -13,7 +13,7 @@ from streamhouse.sql.dialect.type_names import INSTEAD
 from streamhouse.sql.types import canonical_type
 from streamhouse.sql.words import words
 
-_TOKEN = re.compile(r"\s*(?:(\w+|`[^`]+`|'[^']*')|(\S))")
+_TOKEN = re.compile(r"\s*(?:(\w+|`[^`]+`|'[^']*')|(\S))", re.UNICODE)
 _PLAIN = words(
     """
     boolean tinyint byte smallint short int integer bigint long float real double
