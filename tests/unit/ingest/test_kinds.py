@@ -58,7 +58,7 @@ def test_kinds_are_listed():
             "package 'qqqqqqq' is not installed",
             "install it: uv pip install qqqqqqq",
         ),
-        (source("files"), SourceError, "files needs the option 'path'", "options of files: path, format, columns"),
+        (source("files"), SourceError, "files needs the option 'path'", "options of files: path, connection, "),
         (source("files", path="a.txt"), SourceError, "'a.txt' does not show its format", "options of files"),
         (source("files", path="a.csv", format="xml"), SourceError, "option 'format' of files: ", "options of files"),
         (source("files", path="a.csv"), SourceError, "there is no file 'a.csv'", "relative to the project's folder"),

@@ -125,10 +125,13 @@ def test_a_number_of_days_added_to_a_day_is_a_time():
         ("SELECT k, sum(v) + id AS n FROM t GROUP BY ALL", "1:20: SH211 column 'id' is neither a group key"),
         ("SELECT k, b, count(*) AS n FROM t GROUP BY (k, b)", "SH211 column 'k' is neither a group key"),
         (
-            "SELECT k, sum(v) AS n FROM t GROUP BY ROLLUP(k) HAVING grouping(k) = 1",
+            "SELECT k AS kk, sum(v) AS n FROM t GROUP BY ROLLUP(k) HAVING grouping(k) = 1",
             "SH211 grouping(…) in HAVING or ORDER",
         ),
-        ("SELECT k, b, sum(v) AS n FROM t GROUP BY CUBE(k, b) HAVING grouping_id(k, b) = 1", "SH211 grouping_id(…) in"),
+        (
+            "SELECT count(*) AS n FROM t GROUP BY ROLLUP(k) HAVING grouping(k) = 0",
+            "SH211 grouping(…) in HAVING or ORDER",
+        ),
         (
             "SELECT k, sum(v) AS n FROM t GROUP BY ROLLUP(k) ORDER BY grouping(k) LIMIT 1",
             "SH211 grouping(…) in HAVING or",
