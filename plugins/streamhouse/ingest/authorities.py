@@ -5,6 +5,7 @@ from pathlib import Path
 
 from streamhouse.errors import EnvironmentProblem
 from streamhouse.model.connection import Connection
+from streamhouse.registry.regular_file import open_regular
 
 
 def with_authorities(name: str, place: Connection, root: Path) -> Connection:
@@ -23,6 +24,7 @@ def with_authorities(name: str, place: Connection, root: Path) -> Connection:
     file = (root / place.ca).absolute()
     try:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        open_regular(file).close()
         context.load_verify_locations(cafile=file)
         if not context.cert_store_stats()["x509"]:
             raise ValueError("it has no certificate")

@@ -3,6 +3,7 @@
 import glob
 import os
 import re
+import stat
 from pathlib import Path
 
 from streamhouse.doors.setting import shown
@@ -10,6 +11,7 @@ from streamhouse.errors import Location, SourceError
 from streamhouse.ingest.folders import data_path
 
 _MOST_DEEP = 2
+_NO_PIPE = "pipes, sockets and devices are not read: write into a file, or name another path"
 _NUMBER = re.compile(r"([0-9]+)")
 
 
@@ -30,8 +32,8 @@ def list_files(pattern: str, root: Path) -> list[str]:
     Files without a byte, and those whose name begins with `.` or `_`, are passed over.
 
     Raises:
-        SourceError: one of them, or what a link leads to, lies outside of the project's data; or a link below `**`
-            leads back to a folder that it is in.
+        SourceError: one of them, or what a link leads to, lies outside of the project's data, or is a pipe, a socket
+            or a device; or a link below `**` leads back to a folder that it is in.
     """
     data_path(root, _fixed(pattern).as_posix())
     refuse_many(pattern, None)
@@ -40,9 +42,22 @@ def list_files(pattern: str, root: Path) -> list[str]:
     # Several `**` name a file several times.
     found = set(glob.glob(pattern, root_dir=root, recursive=True))  # noqa: PTH207  Path.glob takes no absolute path
     names = [name for name in (Path(name).as_posix() for name in found) if not Path(name).name.startswith((".", "_"))]
-    files = ((name, data_path(root, name)) for name in names)
-    found_names = (name for name, path in files if path.is_file() and path.stat().st_size)
-    return sorted(found_names, key=in_order)
+    return sorted((name for name in names if _has_bytes(name, data_path(root, name))), key=in_order)
+
+
+def _has_bytes(name: str, path: Path, at: Location | None = None) -> bool:
+    """Whether a path leads to a file with bytes; a folder has none, and what is gone meanwhile.
+
+    Raises:
+        SourceError: it leads to a pipe, a socket or a device: opening it might wait without an end.
+    """
+    try:
+        status = path.stat()
+    except OSError:
+        return False
+    if not stat.S_ISREG(status.st_mode) and not stat.S_ISDIR(status.st_mode):
+        raise SourceError(f"'{shown(name)}' is no regular file", at=at, hint=_NO_PIPE)
+    return stat.S_ISREG(status.st_mode) and status.st_size > 0
 
 
 def _refuse_circles(root: Path, folder: Path) -> None:
@@ -87,7 +102,8 @@ def check_place(pattern: str, root: Path, at: Location | None) -> None:
     """Check that there is a folder to watch, or the one file that `pattern` names.
 
     Raises:
-        SourceError: there is none, or it lies outside of the project's data, or the pattern takes too long to look for.
+        SourceError: there is none, or it lies outside of the project's data, or the pattern takes too long to look for;
+            or it names a pipe, a socket or a device.
     """
     refuse_many(pattern, at)
     fixed = _fixed(pattern)
@@ -97,6 +113,8 @@ def check_place(pattern: str, root: Path, at: Location | None) -> None:
         raise SourceError(
             f"there is no {what} '{fixed.as_posix()}'", at=at, hint="paths are relative to the project's folder"
         )
+    if fixed == Path(pattern):
+        _has_bytes(pattern, root / fixed, at)
 
 
 def refuse_many(pattern: str, at: Location | None) -> None:

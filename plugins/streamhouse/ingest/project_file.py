@@ -6,6 +6,8 @@ from typing import Any
 
 import yaml
 
+from streamhouse.registry.regular_file import regular_text
+
 SETTINGS = "streamhouse.yaml"
 
 
@@ -24,7 +26,7 @@ def written_settings(root: Path, key: str) -> Any:
 @lru_cache(maxsize=64)
 def _written(root: Path, *_stamp: int) -> dict[str, Any]:
     try:
-        found = yaml.safe_load((root / SETTINGS).read_text(encoding="utf-8"))
+        found = yaml.safe_load(regular_text(root / SETTINGS))
     except (OSError, ValueError, RecursionError, yaml.YAMLError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -1,11 +1,13 @@
 """Reads a secret from where the settings of a connection say it is."""
 
 import os
+from errno import EINVAL
 from pathlib import Path
 
 from streamhouse.doors.variables import is_text
 from streamhouse.errors import EnvironmentProblem
 from streamhouse.model.connection import SecretPlace
+from streamhouse.registry.regular_file import regular_text
 
 
 def secret_at(place: SecretPlace, what: str, root: Path) -> str:
@@ -30,9 +32,13 @@ def secret_at(place: SecretPlace, what: str, root: Path) -> str:
     else:
         file = root / (place.file or "")
         try:
-            if found := file.read_text(encoding="utf-8").rstrip("\r\n"):
+            if found := regular_text(file).rstrip("\r\n"):
                 return found
             cause, hint = f"the file {place.file} is empty", "put the secret into it"
         except (OSError, ValueError) as error:
+            if isinstance(error, OSError) and error.errno == EINVAL:
+                raise EnvironmentProblem(
+                    f"{what}: {place.file} is no regular file", hint="put the secret into a file"
+                ) from error
             cause, hint = f"the file {place.file} cannot be read", f"{type(error).__name__}: make it readable"
     raise EnvironmentProblem(f"{what}: {cause}", hint=hint)

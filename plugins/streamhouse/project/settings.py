@@ -25,6 +25,7 @@ from streamhouse.project.autopilot import AutopilotSettings
 from streamhouse.project.settings_doors import check_doors
 from streamhouse.registry.inline_secrets import refuse_secrets
 from streamhouse.registry.problems import Problems
+from streamhouse.registry.regular_file import regular_text
 from streamhouse.registry.validate import build, keep_known
 from streamhouse.registry.yaml_nodes import Document, KeyPath, read_yaml
 from streamhouse.secret import names_secret, url_holds_secret
@@ -378,9 +379,11 @@ def _is_hidden(path: KeyPath, text: str) -> bool:
 
 def _from_file(file: Path) -> Settings:
     try:
-        text = file.read_text(encoding="utf-8")
+        text = regular_text(file)
     except FileNotFoundError:
         return Settings()
+    except OSError as error:
+        raise FileFormatError(f"{file.name} cannot be read: {(error.strerror or 'unknown cause').lower()}") from error
     except UnicodeDecodeError as error:
         raise FileFormatError(f"{file.name} is not UTF-8 text", hint="save it as UTF-8") from error
     if all(line.split("#")[0].strip() in ("", "---") for line in text.splitlines()):

@@ -14,6 +14,7 @@ from streamhouse.doors.spark import SPARK_CONF
 from streamhouse.errors import FileFormatError
 from streamhouse.model.spark_conf import why_ours
 from streamhouse.registry.problems import Problems
+from streamhouse.registry.regular_file import regular_text
 from streamhouse.registry.yaml_nodes import Document, KeyPath
 
 
@@ -76,7 +77,7 @@ def _of_spark(name: str, text: str) -> Callable[[], object]:
 
 def _check_ivy(root: Path, name: str) -> None:
     try:
-        text = (root / Path(name).expanduser()).read_text(encoding="utf-8")
+        text = regular_text(root / Path(name).expanduser())
     except (OSError, RuntimeError, ValueError):  # who fetches jars reports it
         return
     if (part := refused_part(text)) is not None:

@@ -1,20 +1,17 @@
 """The files of a project that define actions and flows, as bytes."""
 
 import os
-import stat
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
-from io import FileIO
 from pathlib import Path
 
 from streamhouse.errors import FileFormatError, Location
 from streamhouse.errors.base import printable
+from streamhouse.registry.regular_file import open_regular
 
 MOST_BYTES = 1_000_000
 """Of a file that a person writes: far above any real one, and read in seconds whatever it says."""
-
-_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 @dataclass(frozen=True)
@@ -117,13 +114,10 @@ def _read(root: Path, name: str) -> DefinitionFile:
     try:
         if os.path.islink(path) and not _is_within(root, name):  # noqa: PTH114
             return DefinitionFile(name, None, "it is a link that leads out of the project")
-        # Without O_NONBLOCK a pipe that nobody writes into would never open.
-        with FileIO(os.open(path, _READ)) as file:
-            status = os.fstat(file.fileno())
-            if not stat.S_ISREG(status.st_mode):
-                return DefinitionFile(name, None, "it is no regular file")
-            if status.st_size > MOST_BYTES:
-                return DefinitionFile(name, None, f"it has {status.st_size:,} bytes, more than {MOST_BYTES:,}")
+        with open_regular(path) as file:
+            size = os.fstat(file.fileno()).st_size
+            if size > MOST_BYTES:
+                return DefinitionFile(name, None, f"it has {size:,} bytes, more than {MOST_BYTES:,}")
             return DefinitionFile(name, file.readall())
     except (OSError, RuntimeError) as error:
         cause = error.strerror if isinstance(error, OSError) else "too many links"
