@@ -67,14 +67,14 @@ def _followed(engine: "_Engine", plan: DeltaPlan, before: State, after: State, s
     """The result of a block after a change, of the rows that the change adds and takes away."""
     engine.types |= {port: engine.types[of] for port, of in plan.ports.items()}
     before, after = _read(plan, before), _read(plan, after)
+    expected = engine.run(plan.rows, after)
     held = Counter(map(_frozen, engine.run(plan.rows, before)))
     if all(plan.follows(port) for port in before if before[port] != after[port]):
         for sign, state in _parts(plan, before, after):
             for row in engine.run(plan.rows, state):
                 held[_frozen(row)] += sign
-        expected = engine.run(plan.rows, after)
         assert {row: n for row, n in held.items() if n} == Counter(map(_frozen, expected)), f"seed {seed}"
-    return engine.result(plan, engine.run(plan.rows, after))
+    return engine.result(plan, expected)
 
 
 def _read(plan: DeltaPlan, state: State) -> State:
