@@ -61,6 +61,30 @@ def test_an_iceberg_table_is_read_where_it_was_moved_to(tmp_path):
     assert not list(new.rglob("*.relocated"))
 
 
+@pytest.mark.parametrize("is_partitioned", [False, True], ids=["whole", "partitioned"])
+def test_values_of_rows_that_begin_with_the_old_folder_stay(tmp_path, is_partitioned):
+    from pyiceberg.catalog.sql import SqlCatalog
+    from pyiceberg.table import StaticTable
+
+    old, new = tmp_path / "old", tmp_path / "new"
+    (old / "cold").mkdir(parents=True)
+    catalog = SqlCatalog("c", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=str(old / "cold"))
+    catalog.create_namespace("dwd")
+    rows = pa.table({"id": [1, 2], "place": [f"{old}/a", f"{old}/b"]})
+    table = catalog.create_table("dwd.t", schema=rows.schema)
+    if is_partitioned:
+        with table.update_spec() as spec:
+            spec.add_identity("place")
+    table.append(rows)
+    at = Path(table.metadata_location.removeprefix("file://")).relative_to(old)
+    old.rename(new)
+    relocate(new / "cold", Relocation(old, new))
+    moved = StaticTable.from_metadata(str(new / at))
+    assert sorted(moved.scan().to_arrow()["place"].to_pylist()) == [f"{old}/a", f"{old}/b"]
+    assert moved.scan(row_filter=f"place = '{old}/b'").to_arrow()["id"].to_pylist() == [2]
+    assert moved.scan(row_filter=f"place = '{new}/b'").to_arrow()["id"].to_pylist() == []
+
+
 @pytest.mark.parametrize("killed_at", range(4))
 def test_sizes_are_right_when_a_kill_came_between_a_file_and_the_one_that_names_it(tmp_path, monkeypatch, killed_at):
     from pyiceberg.table import StaticTable

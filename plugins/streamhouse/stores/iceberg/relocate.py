@@ -12,9 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from streamhouse.stores.iceberg.checksums import prove, record
+from streamhouse.stores.iceberg.data_files import POSITIONS
 from streamhouse.stores.relocation import Relocation
 
 _POSITION_DELETES = 1  # `content` of a data file in a manifest
+_PATHS = ("file_path", "referenced_data_file", "manifest_path")
+_BOUNDS = ("lower_bounds", "upper_bounds")
 _SIZE_OF_DELETES = ("file_path", "file_size_in_bytes")
 _SIZE_OF_MANIFEST = ("manifest_path", "manifest_length")
 
@@ -102,7 +105,7 @@ def _avro(file: Path, to: Relocation) -> bool:
         schema, codec = reader.writer_schema, reader.codec
         header = {key: value for key, value in reader.metadata.items() if not key.startswith("avro.")}
         before: list[Any] = list(reader)
-    after = [_sized(record, to.value(record)) for record in before]
+    after = [_sized(record, _moved(record, to)) for record in before]
     if after == before:
         return False
     unfinished = file.with_name(f".{file.name}.relocated")
@@ -110,6 +113,25 @@ def _avro(file: Path, to: Relocation) -> bool:
         fastavro.writer(opened, schema, after, codec=codec, metadata=header)
     _replace(file, unfinished)
     return True
+
+
+def _moved(record: dict[str, Any], to: Relocation) -> dict[str, Any]:
+    """An entry of a manifest, or of a list of manifests, with the paths of files as they are now.
+
+    Values of rows stay as they are, whatever they begin with: partitions, and bounds of columns.
+    """
+    after = record | {name: to.value(record[name]) for name in _PATHS if name in record}
+    file = record.get("data_file")
+    if isinstance(file, dict):
+        after["data_file"] = file | {name: to.value(file[name]) for name in _PATHS if name in file}
+        if file.get("content") == _POSITION_DELETES:
+            after["data_file"] |= {name: _moved_bounds(file[name], to) for name in _BOUNDS if file.get(name)}
+    return after
+
+
+def _moved_bounds(bounds: list[dict[str, Any]], to: Relocation) -> list[dict[str, Any]]:
+    """Bounds of a file of deleted positions: those of the paths in it are as they are now."""
+    return [one | {"value": to.value(one["value"])} if one["key"] == POSITIONS[0] else one for one in bounds]
 
 
 def _sized(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
