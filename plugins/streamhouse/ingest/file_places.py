@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
-from streamhouse.errors import Location, RowsLostError, SourceError
+from streamhouse.errors import Location, SourceError
 from streamhouse.ingest.counted_files import Counted, FileCounts, counted_objects
 from streamhouse.ingest.files_options import FilesOptions
 from streamhouse.ingest.folders import data_path
 from streamhouse.ingest.listing import check_place, list_files
 from streamhouse.ingest.object_reader import ObjectReader, object_reader
-from streamhouse.ingest.stored_object import CHANGED, AnyFile, StoredObject, replaced
+from streamhouse.ingest.stored_object import CHANGED, AnyFile, StoredObject, lost, replaced
 from streamhouse.model.object_connection import S3
 
 
@@ -22,7 +22,7 @@ class FilePlace(Protocol):
     """
 
     def names(self) -> list[str]:
-        """Those that are there now, in their order, without those that have no byte."""
+        """Those that are there now, in their order; empty files are left out."""
 
     def file(self, name: str) -> AnyFile:
         """One of them."""
@@ -67,7 +67,7 @@ class FolderFiles:
         """See `FilePlace.there`."""
         path = data_path(self._root, name)
         if not path.exists():
-            raise RowsLostError(f"file '{name}' is gone, with rows not read yet", hint="put it back")
+            raise lost(name)
         return path
 
     def facts(self, name: str, file: AnyFile) -> tuple[int, str, int]:  # noqa: ARG002  of the protocol

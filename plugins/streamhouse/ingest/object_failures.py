@@ -19,9 +19,7 @@ _REFUSED = frozenset(
         *("MISSING_AUTHENTICATION_TOKEN", "INVALID_SIGNATURE", "REQUEST_EXPIRED", "UNRECOGNIZED_CLIENT"),
     )
 )
-_REGION = re.compile(
-    r"PermanentRedirect|AuthorizationHeaderMalformed|another region|endpoint|region", re.IGNORECASE | re.ASCII
-)
+_REGION = re.compile("PermanentRedirect|AuthorizationHeaderMalformed|endpoint|region", re.IGNORECASE | re.ASCII)
 _FROM_SERVER_ERRORS = 500
 
 

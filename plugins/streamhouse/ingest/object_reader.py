@@ -7,17 +7,16 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pydantic import ValidationError
-
-from streamhouse.errors import Location, RowsLostError, SourceError, StoreUnavailableError, did_you_mean
+from streamhouse.errors import Location, SourceError, StoreUnavailableError
 from streamhouse.ingest.listing import in_order, refuse_many
+from streamhouse.ingest.named_connection import connection_named, connections_of
 from streamhouse.ingest.object_failures import ObjectFailures
 from streamhouse.ingest.object_pattern import matching
-from streamhouse.ingest.project_file import SETTINGS, written_settings
+from streamhouse.ingest.project_file import SETTINGS
 from streamhouse.ingest.secret_place import secret_at
-from streamhouse.ingest.stored_object import StoredObject, replaced
+from streamhouse.ingest.stored_object import StoredObject, lost, replaced
 from streamhouse.model.object_connection import OBJECTS, S3, S3Connection
 
 if TYPE_CHECKING:
@@ -143,7 +142,7 @@ class ObjectReader:
                 facts: dict[str, bytes] = dict(file.metadata())
                 size = file.size()
         except FileNotFoundError:
-            raise RowsLostError(f"file '{url}' is gone, with rows not read yet", hint="put it back") from None
+            raise lost(url) from None
         etag = facts.get("ETag", b"").decode(errors="replace")
         return file, StoredObject(url, size, 0, etag, self)
 
@@ -229,9 +228,7 @@ class ObjectRanges(io.RawIOBase):
             with self._failures.translated(self._path):
                 found = bytes(self._file.read(None if size < 0 else size))
         except FileNotFoundError:
-            raise RowsLostError(
-                f"file '{S3}{self._path}' is gone, with rows not read yet", hint="put it back"
-            ) from None
+            raise lost(f"{S3}{self._path}") from None
         except StoreUnavailableError:
             self._check()  # Arrow does not always say that an object is gone
             raise
@@ -259,13 +256,7 @@ def object_reader(name: str, path: str, root: Path, at: Location | None = None) 
         SourceError: the settings have no such connection, it is no object store, or it does not permit the path.
     """
     refuse_many(path, at)
-    known = _connections(root)
-    place = known.get(name)
-    if place is None:
-        there = tuple(n for n, one in known.items() if one is not None)
-        what = f"'{name}' is no object store" if name in known else f"there is no connection '{name}'"
-        hint = did_you_mean(name, there, f"name it under 'connections' in {SETTINGS}, with kind: {OBJECTS}")
-        raise SourceError(what, at=at, hint=hint)
+    place = connection_named(name, S3Connection, root, noun="object store", kind=OBJECTS, at=at)
     if not place.permits(path):
         what = f"'{path}' lies outside of what connection '{name}' permits: {', '.join(place.paths)}"
         raise SourceError(what, at=at, hint=f"name its folder under 'paths' of the connection, in {SETTINGS}")
@@ -278,25 +269,14 @@ def connection_of(path: str, root: Path) -> str:
     Raises:
         SourceError: none does, or several do.
     """
-    found = [name for name, place in _connections(root).items() if place is not None and place.permits(path)]
+    found = [
+        name for name, place in connections_of(S3Connection, root).items() if place is not None and place.permits(path)
+    ]
     if len(found) == 1:
         return found[0]
     what = f"several connections permit '{path}': {', '.join(found)}" if found else f"no connection permits '{path}'"
     hint = "ask for FLOW.SOURCE, which names one" if found else f"name one in {SETTINGS}: kind: {OBJECTS}, paths: […]"
     raise SourceError(what, hint=hint)
-
-
-def _connections(root: Path) -> dict[str, S3Connection | None]:
-    """Connection → the object store that it is; None: it is something else."""
-    named = written_settings(root, "connections")
-    return {str(name): _parsed(one) for name, one in named.items()} if isinstance(named, dict) else {}
-
-
-def _parsed(written: Any) -> S3Connection | None:
-    try:
-        return S3Connection.model_validate(written)
-    except ValidationError:  # loading the settings reports it
-        return None
 
 
 @lru_cache(maxsize=64)

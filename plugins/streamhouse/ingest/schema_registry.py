@@ -11,10 +11,9 @@ from threading import Lock
 from typing import Any, Literal, cast
 from urllib.parse import quote, urlsplit
 
-from pydantic import ValidationError
-
-from streamhouse.errors import EnvironmentProblem, Location, SourceError, StoreUnavailableError, did_you_mean
-from streamhouse.ingest.project_file import SETTINGS, written_settings
+from streamhouse.errors import EnvironmentProblem, Location, SourceError, StoreUnavailableError
+from streamhouse.ingest.named_connection import connection_named
+from streamhouse.ingest.project_file import SETTINGS
 from streamhouse.ingest.secret_place import secret_at
 from streamhouse.model.schema_registry import SchemaRegistry
 
@@ -252,27 +251,8 @@ def registry_client(name: str, root: Path, at: Location | None = None) -> Regist
     Raises:
         SourceError: the settings have no such connection, or it is no schema registry.
     """
-    known = _connections(root)
-    place = known.get(name)
-    if isinstance(place, SchemaRegistry):
-        return _client(name, place, root)
-    registries = tuple(n for n, one in known.items() if isinstance(one, SchemaRegistry))
-    what = f"'{name}' is no schema registry" if name in known else f"there is no connection '{name}'"
-    hint = did_you_mean(name, registries, f"name it under 'connections' in {SETTINGS}, with kind: schema_registry")
-    raise SourceError(what, at=at, hint=hint)
-
-
-def _connections(root: Path) -> dict[str, SchemaRegistry | None]:
-    """Connection → the registry that it is; None: it is something else."""
-    named = written_settings(root, "connections")
-    return {str(name): _registry(one) for name, one in named.items()} if isinstance(named, dict) else {}
-
-
-def _registry(written: Any) -> SchemaRegistry | None:
-    try:
-        return SchemaRegistry.model_validate(written)
-    except ValidationError:
-        return None
+    place = connection_named(name, SchemaRegistry, root, noun="schema registry", kind="schema_registry", at=at)
+    return _client(name, place, root)
 
 
 @lru_cache(maxsize=64)

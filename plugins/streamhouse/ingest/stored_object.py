@@ -9,7 +9,7 @@ from tempfile import NamedTemporaryFile
 from threading import Lock
 from typing import IO, TYPE_CHECKING, Literal, cast
 
-from streamhouse.errors import Location, SourceError
+from streamhouse.errors import Location, RowsLostError, SourceError
 
 if TYPE_CHECKING:
     from streamhouse.ingest.object_reader import ObjectReader
@@ -120,6 +120,11 @@ AnyFile = Path | StoredObject
 def replaced(name: str) -> SourceError:
     """Another object is there under the name of one that was read."""
     return SourceError("the object was replaced after it was first read", at=Location(name), hint=CHANGED)
+
+
+def lost(name: str) -> RowsLostError:
+    """A file, or an object, that is not there any more."""
+    return RowsLostError(f"file '{name}' is gone, with rows not read yet", hint="put it back")
 
 
 @contextmanager
