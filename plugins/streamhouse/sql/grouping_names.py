@@ -2,9 +2,7 @@
 
 from sqlglot import exp
 
-from streamhouse.sql.scopes import function_name, own_nodes
-
-_GROUPINGS = frozenset({"grouping", "grouping_id"})
+from streamhouse.sql.scopes import is_grouping, own_nodes
 
 
 def named_in_grouping(select: exp.Select) -> list[exp.Column]:
@@ -16,7 +14,7 @@ def named_in_grouping(select: exp.Select) -> list[exp.Column]:
         select: As parsed.
     """
     group = select.args.get("group")
-    calls = [node for item in select.selects for node in own_nodes(item) if function_name(node) in _GROUPINGS]
+    calls = [node for item in select.selects for node in own_nodes(item) if is_grouping(node)]
     if group is None or not calls:
         return []
     of = [argument for call in calls for argument in call.iter_expressions()]

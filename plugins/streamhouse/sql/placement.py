@@ -18,6 +18,7 @@ from streamhouse.sql.scopes import (
     has_grouping_sets,
     is_aggregate,
     is_generator,
+    is_grouping,
     own_nodes,
     windows_in,
 )
@@ -30,8 +31,6 @@ _FIELDS = words(
     dayofweek_iso dow_iso doy hour h hours hr hrs minute m min mins minutes second s sec seconds secs
     """
 )
-_OF_SETS = frozenset({"grouping", "grouping_id"})
-_NAMED = _ORDERED | _OF_SETS
 _PLACED = Kinds(exp.Window, exp.Filter, exp.Extract)
 _CALLS = Kinds(exp.Window, exp.Filter, exp.Func)
 _OVER = (exp.Filter, exp.IgnoreNulls, exp.RespectNulls, exp.WithinGroup)
@@ -54,9 +53,9 @@ def misplaced(nodes: Sequence[exp.Expr]) -> Iterator[Refused]:
             for node in own_nodes(item):
                 if not _CALLS[type(node)]:
                     continue
-                if not has_sets and (name := function_name(node)) in _OF_SETS:
+                if not has_sets and is_grouping(node):
                     hint = "group by several sets of keys"
-                    yield Refused(node, f"{name}() needs ROLLUP, CUBE or GROUPING SETS", hint)
+                    yield Refused(node, f"{function_name(node)}() needs ROLLUP, CUBE or GROUPING SETS", hint)
                 yield from _call(node, windows)
         yield from _of_sets(select)
 
@@ -73,7 +72,7 @@ def _of_sets(select: exp.Select) -> Iterator[Refused]:
     for clause, part in ((clause, one) for clause in clauses if (one := select.args.get(clause)) is not None):
         folded = {id(node) for call in aggregates_in(part) for node in call.walk()}
         for node in own_nodes(part):
-            is_call = _CALLS[type(node)] and function_name(node) in _OF_SETS and node.find(exp.Column) is not None
+            is_call = _CALLS[type(node)] and is_grouping(node) and node.find(exp.Column) is not None
             name = _named_by(node, select)
             unknown = name != "" and id(node) not in folded and name.lower() not in (keys | plain) - of_sets[clause]
             if is_call or unknown:
@@ -87,7 +86,7 @@ def _of_sets(select: exp.Select) -> Iterator[Refused]:
 def _named_sets(select: exp.Select) -> set[str]:
     """Output columns that say of which set a row is; names of keys are none."""
     said = (item for item in select.expressions if isinstance(item, exp.Alias))
-    return {item.alias.lower() for item in said if any(function_name(node) in _OF_SETS for node in own_nodes(item))}
+    return {item.alias.lower() for item in said if any(map(is_grouping, own_nodes(item)))}
 
 
 def _named_by(node: exp.Expr, select: exp.Select) -> str:
@@ -113,7 +112,7 @@ def _has_its_place(node: exp.Expr) -> bool:
         return False
     if _PLACED[type(node)] or is_aggregate(node) or is_generator(node):
         return True
-    return function_name(node) in _NAMED
+    return function_name(node) in _ORDERED or is_grouping(node)
 
 
 def _parts(select: exp.Select) -> Iterator[exp.Expr]:
@@ -281,7 +280,7 @@ def not_of_sets(scope: Scope) -> Iterator[Refused]:
     shown = ", ".join(map(short, keys))
     for node in (node for part in _parts(select) for node in own_nodes(part)):
         name = function_name(node) if _CALLS[type(node)] else ""
-        given = [one.unnest() for one in node.iter_expressions()] if name in _OF_SETS else []
+        given = [one.unnest() for one in node.iter_expressions()] if is_grouping(node) else []
         strange = next((one for one in given if not _is_key(one, keys)), None)
         if strange is not None:
             yield Refused(strange, f"{name}() takes what GROUP BY has, and {short(strange)} is none of {shown}", _SHOWN)

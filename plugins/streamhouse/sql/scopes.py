@@ -111,6 +111,14 @@ def has_grouping_sets(query: exp.Expr) -> bool:
 GROUPING_SETS = (exp.Rollup, exp.Cube, exp.GroupingSets)
 
 
+def is_grouping(node: exp.Expr) -> bool:
+    """Whether a node is GROUPING or GROUPING_ID, which say of which set of keys a row is."""
+    return function_name(node) in _OF_SETS
+
+
+_OF_SETS = frozenset({"grouping", "grouping_id"})
+
+
 def sets_behind_keys(group: exp.Expr) -> list[exp.Expr]:
     """The sets of a GROUP BY that stand behind its keys, as in `GROUP BY a, b WITH ROLLUP`."""
     forms = (group.args.get(form) or [] for form in ("rollup", "cube", "grouping_sets"))

@@ -7,9 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from sqlglot import exp
 
-from streamhouse.sql.scopes import aggregates_in, arguments_of, function_name, has_grouping_sets, own_nodes, windows_in
-
-_OF_SETS = frozenset({"grouping", "grouping_id"})
+from streamhouse.sql.scopes import aggregates_in, arguments_of, has_grouping_sets, is_grouping, own_nodes, windows_in
 
 
 def spell_groupings(nodes: Iterable[exp.Expr]) -> bool:
@@ -73,8 +71,8 @@ def _says_sets(select: exp.Select) -> bool:
 
 
 def _folded(having: exp.Expr) -> set[int]:
-    """What stands in aggregates or behind FILTER, which Spark looks for in the input."""
-    calls = [call for call in aggregates_in(having) if function_name(call) not in _OF_SETS]
+    """The nodes in aggregates or behind FILTER, whose names Spark looks for in the input."""
+    calls = [call for call in aggregates_in(having) if not is_grouping(call)]
     return {id(node) for call in calls for node in (call.find_ancestor(exp.Filter) or call).walk()}
 
 
@@ -85,4 +83,4 @@ def _is_found(column: exp.Column, bare: Mapping[str, str], made: Collection[str]
 
 
 def _groupings(part: exp.Expr) -> list[exp.Expr]:
-    return [node for node in own_nodes(part) if isinstance(node, exp.Func) and function_name(node) in _OF_SETS]
+    return [node for node in own_nodes(part) if is_grouping(node)]
