@@ -8,6 +8,7 @@ from typing import Any
 import fastavro
 
 from streamhouse.ingest.unreadable import UnreadableError
+from streamhouse.model.types import DECIMAL_DIGITS
 
 _SIMPLE = {
     "boolean": "boolean",
@@ -32,7 +33,6 @@ _TIMES = {
 TIMES_OF_DAY = {("int", "time-millis"): 86_400_000, ("long", "time-micros"): 86_400_000_000}
 """Kind and logical type → how many of its units a day has."""
 
-_DIGITS_MAX = 38
 _UUID_BYTES = 16
 
 
@@ -87,8 +87,8 @@ class AvroType:
             inner = self.items.spark_type
             return f"array<{inner}>" if self.kind == "array" else f"map<string,{inner}>"
         if self.logical == "decimal":
-            if self.precision > _DIGITS_MAX:
-                raise UnreadableError("schema", f"a decimal of {self.precision} digits has more than {_DIGITS_MAX}")
+            if self.precision > DECIMAL_DIGITS:
+                raise UnreadableError("schema", f"a decimal of {self.precision} digits has more than {DECIMAL_DIGITS}")
             return f"decimal({self.precision},{self.scale})"
         if self.logical == "uuid":
             return "string"

@@ -11,13 +11,13 @@ import pyarrow.compute as pc
 
 from streamhouse.ingest.avro_schema import TIMES_OF_DAY, AvroType
 from streamhouse.ingest.unreadable import UnreadableError
+from streamhouse.model.types import DECIMAL_DIGITS
 from streamhouse.stores.arrow import spark_type
 from streamhouse.stores.decimals import exact_decimal
 
 _UNITS = {"millis": "ms", "micros": "us", "nanos": "ns"}
 _LONG_DIGITS = 19
 _LONG_END = 1 << 63
-_DIGITS_MAX = 38
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ def _within_day(values: pa.Array, day: int) -> pa.Array:
 
 
 def _whole_decimals(values: pa.Array, target: pa.DataType) -> pa.Array:
-    if target.scale > _DIGITS_MAX - _LONG_DIGITS:
+    if target.scale > DECIMAL_DIGITS - _LONG_DIGITS:
         return pa.array([None if one is None else Decimal(one) for one in values.to_pylist()], target)
     return values.cast(pa.decimal128(_LONG_DIGITS + target.scale, target.scale)).cast(target)
 
@@ -172,9 +172,11 @@ def _decimals(values: pa.Array, scale: int, target: pa.DataType) -> pa.Array:
     if pc.any(pc.equal(pc.binary_length(values), 0)).as_py():
         raise UnreadableError("type", "a decimal has no byte")
     whole = [None if one is None else int.from_bytes(one, "big", signed=True) for one in values.to_pylist()]
-    if scale <= _DIGITS_MAX - _LONG_DIGITS and all(one is None or -_LONG_END <= one < _LONG_END for one in whole):
-        unscaled = pa.array(whole, pa.int64()).cast(pa.decimal128(_DIGITS_MAX, 0))
-        return pa.Array.from_buffers(pa.decimal128(_DIGITS_MAX, scale), len(unscaled), unscaled.buffers()).cast(target)
+    if scale <= DECIMAL_DIGITS - _LONG_DIGITS and all(one is None or -_LONG_END <= one < _LONG_END for one in whole):
+        unscaled = pa.array(whole, pa.int64()).cast(pa.decimal128(DECIMAL_DIGITS, 0))
+        return pa.Array.from_buffers(pa.decimal128(DECIMAL_DIGITS, scale), len(unscaled), unscaled.buffers()).cast(
+            target
+        )
     # Arithmetic of decimals would round to 28 digits; a text does not.
     numbers = (one if one is None else Decimal(f"{one}e{-scale}") for one in whole)
     return pa.array([one if one is None else exact_decimal(one, target) for one in numbers], target)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from streamhouse.model.types import DECIMAL_DIGITS
+
 _FORMS = {
     "boolean": r"^(true|false|True|False|TRUE|FALSE)$",
     "whole": r"^[+-]?\d+$",
@@ -21,7 +23,6 @@ _SIGNS = r"[%(,'\x{a0}\x{202f}]|\p{Sc}|\d-$|[A-Z]{3}"
 _CODE = r"^\d+[eE]\d+$"
 _ZEROS = r"^[+-]?0\d"
 _ZONE = r"\d(Z|\s*[+-]\d\d(:?\d\d)?)$"
-_MOST_DIGITS = 38
 _DIGITS = 18
 _MOST_SCALE = 4
 _DOUBLE_DIGITS = 15
@@ -136,15 +137,15 @@ class TextFacts:
             return ("string",), "codes such as 1E5 would become 100000: declare double, if they are numbers"
         if "whole" in self.forms and self.digits <= _DIGITS:
             return ("bigint", "string"), ""
-        if "decimal" in self.forms and self.scale <= _MOST_SCALE and self.digits + self.scale <= _MOST_DIGITS:
-            digits = _DIGITS if self.digits + self.scale <= _DIGITS else _MOST_DIGITS
+        if "decimal" in self.forms and self.scale <= _MOST_SCALE and self.digits + self.scale <= DECIMAL_DIGITS:
+            digits = _DIGITS if self.digits + self.scale <= _DIGITS else DECIMAL_DIGITS
             return (f"decimal({digits},{self.scale})", "double", "string"), ""
         if "whole" in self.forms:
-            return ("string",), f"numbers of more than {_MOST_DIGITS} digits"
+            return ("string",), f"numbers of more than {DECIMAL_DIGITS} digits"
         if self.significant <= _DOUBLE_DIGITS:
             return ("double", "string"), ""
-        if "decimal" in self.forms and self.digits + self.scale <= _MOST_DIGITS:
-            return (f"decimal({_MOST_DIGITS},{self.scale})", "string"), ""
+        if "decimal" in self.forms and self.digits + self.scale <= DECIMAL_DIGITS:
+            return (f"decimal({DECIMAL_DIGITS},{self.scale})", "string"), ""
         return ("string",), f"numbers of more than {_DOUBLE_DIGITS} digits would be rounded as double"
 
 

@@ -19,6 +19,7 @@ from streamhouse.ingest.spark_times import day_number, instant_number, local_num
 from streamhouse.ingest.unreadable import UnreadableError
 from streamhouse.ingest.years import within_years
 from streamhouse.model.table import Column
+from streamhouse.model.types import DECIMAL_DIGITS
 from streamhouse.stores.arrow import arrow_schema
 
 _ARROW_DIFFERS = re.compile(rb"-0(?![.eE0-9])|[:\[,][ \t\r\n]*[+-]?[NI]")
@@ -31,7 +32,7 @@ _LEAST_BLOCK = 1 << 20
 _MOST_BLOCK = 1 << 30
 _LEVELS = 200
 _SHOWN = 20
-_MOST_DIGITS, _DECIMAL_DIGITS = 1000, 38
+_MOST_DIGITS = 1000
 _TOO_LONG = re.compile(rb"[0-9.]{%d}" % (_MOST_DIGITS + 1))
 
 
@@ -186,7 +187,7 @@ def _has_long_numbers(text: bytes, lines: Collection[bytes], schema: pa.Schema) 
     if scale < 0:
         return False
     number = rb'[:\[,][ \t\r]*"?[+-]?(?:[0-9.]+[eE]|[0-9]{%d}|[0-9]*\.[0-9]{%d})'
-    number %= (_DECIMAL_DIGITS - scale + 1, _DECIMAL_DIGITS + 1)
+    number %= (DECIMAL_DIGITS - scale + 1, DECIMAL_DIGITS + 1)
     return re.search(number, text) is not None
 
 

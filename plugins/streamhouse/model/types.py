@@ -11,6 +11,9 @@ from pytimeparse2 import parse
 NAME = r"^[a-z][a-z0-9_]*$"
 USE = r"^[a-z][a-z0-9_]*(@[0-9]{1,9}(\.[0-9]{1,9}){0,2})?$"  # an action: name, or name@version, as far as it is said
 TABLE_NAME = r"^(ods|dwd|dws|ads)\.[a-z][a-z0-9_]*$"
+DECIMAL_DIGITS = 38
+"""Most digits of a decimal, in Spark, Arrow and each tier."""
+
 _LEAST = timedelta(milliseconds=1)
 FOREVER = timedelta(days=36500)
 """A tier that keeps rows so long drops none."""

@@ -2,6 +2,7 @@
 
 from sqlglot import exp
 
+from streamhouse.model.types import DECIMAL_DIGITS
 from streamhouse.sql import spark_type as t
 from streamhouse.sql.dialect.literals import WRITTEN
 from streamhouse.sql.spark_type import SparkType
@@ -83,7 +84,7 @@ def number_type(text: str) -> SparkType | None:
     digits = "".join(sign for sign in text.upper().replace("D", ".") if sign in "09.")
     whole, _, fraction = digits.partition(".")
     precision = len(whole) + len(fraction)
-    return t.decimal(precision, len(fraction)) if 0 < precision <= 38 and "." not in fraction else None
+    return t.decimal(precision, len(fraction)) if 0 < precision <= DECIMAL_DIGITS and "." not in fraction else None
 
 
 def json_type(schema: str) -> SparkType | None:

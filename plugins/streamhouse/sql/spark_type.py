@@ -10,9 +10,9 @@ from functools import lru_cache
 
 from sqlglot import exp
 
+from streamhouse.model.types import DECIMAL_DIGITS
 from streamhouse.sql.types import parse_type, type_name
 
-_MAX_PRECISION = 38
 _MIN_ADJUSTED_SCALE = 6
 _INTEGRAL_DIGITS = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 20}
 _FLOATING_DIGITS = {"float": (14, 7), "double": (30, 15)}
@@ -91,7 +91,7 @@ DATE, TIMESTAMP, TIMESTAMP_NTZ = (SparkType(k) for k in ("date", "timestamp", "t
 
 def decimal(precision: int, scale: int) -> SparkType:
     """A decimal within Spark's bounds; digits before the point are kept first (DecimalType.bounded)."""
-    return SparkType("decimal", min(precision, _MAX_PRECISION), min(scale, _MAX_PRECISION))
+    return SparkType("decimal", min(precision, DECIMAL_DIGITS), min(scale, DECIMAL_DIGITS))
 
 
 def array_of(element: SparkType) -> SparkType:
@@ -193,7 +193,7 @@ def _wider_number(a: SparkType, b: SparkType) -> SparkType:
         left, right = as_decimal(a), as_decimal(b)
         scale = max(left.scale, right.scale)
         precision = max(left.precision - left.scale, right.precision - right.scale) + scale
-        lost = max(0, precision - _MAX_PRECISION)
+        lost = max(0, precision - DECIMAL_DIGITS)
         return SparkType("decimal", precision - lost, max(0, scale - lost))
     wider = max(a.kind, b.kind, key=_NUMERIC_ORDER.index)
     # ANSI: an integer and a float meet in double, for a float would lose digits of the integer.
@@ -235,10 +235,10 @@ def _decimal_arithmetic(operator: str, a: SparkType, b: SparkType) -> SparkType:
 
 
 def _adjusted(precision: int, scale: int) -> SparkType:
-    if precision <= _MAX_PRECISION:
+    if precision <= DECIMAL_DIGITS:
         return SparkType("decimal", precision, scale)
     whole = precision - scale
-    return SparkType("decimal", _MAX_PRECISION, max(_MAX_PRECISION - whole, min(scale, _MIN_ADJUSTED_SCALE)))
+    return SparkType("decimal", DECIMAL_DIGITS, max(DECIMAL_DIGITS - whole, min(scale, _MIN_ADJUSTED_SCALE)))
 
 
 def as_decimal(source_type: SparkType) -> SparkType:

@@ -9,6 +9,7 @@ from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
 from streamhouse.model.table import Column
+from streamhouse.model.types import DECIMAL_DIGITS
 from streamhouse.sql import spark_type as t
 from streamhouse.sql.infer import Inference
 from streamhouse.sql.schema import CheckedQuery
@@ -17,7 +18,6 @@ from streamhouse.sql.spark_type import SparkType
 
 _FLOATING = frozenset({"float", "double"})
 _DIGITS = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 20}
-_MOST_DIGITS = 38
 _ROWS = ("where", "group", "having", "order", "limit", "offset", "qualify", "windows", "laterals", "sort", "cluster")
 
 _TRUTH = (exp.And, exp.Or, exp.Not, exp.Is, exp.Exists)
@@ -157,7 +157,7 @@ class Widths:
             return True
         # With 38 digits Spark rounds what does not fit.
         whole = [
-            k for k in kinds if k is not None and (k.integral or (k.kind == "decimal" and k.precision < _MOST_DIGITS))
+            k for k in kinds if k is not None and (k.integral or (k.kind == "decimal" and k.precision < DECIMAL_DIGITS))
         ]
         return len(whole) == len(kinds) and not isinstance(node, exp.Mod)
 
@@ -253,5 +253,5 @@ def _exact(before: list[SparkType | None], after: list[SparkType | None]) -> boo
     if then.kind == now.kind == "decimal":
         numbers = [kind for kind in after if kind is not None and kind.kind != "void"]
         whole = max((_DIGITS.get(kind.kind, kind.precision - kind.scale) for kind in numbers), default=0)
-        return whole + max((kind.scale for kind in numbers), default=0) <= _MOST_DIGITS
+        return whole + max((kind.scale for kind in numbers), default=0) <= DECIMAL_DIGITS
     return False

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
+from streamhouse.model.types import DECIMAL_DIGITS
 from streamhouse.sql.dialect.type_names import INSTEAD
 from streamhouse.sql.types import canonical_type
 from streamhouse.sql.words import words
@@ -23,7 +24,6 @@ _PLAIN = words(
 _DECIMALS = frozenset({"decimal", "dec", "numeric"})
 _SIZED = frozenset({"varchar", "character"})
 _UNSTORED = frozenset({"variant", "interval", "time", "void", "geometry", "geography"})
-_MOST_DIGITS = 38  # of Spark's decimals
 _DEEPEST = 32  # types within types
 _SHOWN = 60  # characters of a text in a message
 
@@ -40,7 +40,7 @@ class WrittenTypeError(ValueError):
         self.hint = hint
 
 
-@lru_cache(maxsize=4096)  # the same few types stand in every file
+@lru_cache(maxsize=4096)  # every file names the same few types
 def written_type(text: str) -> str:
     """The canonical name of a type that a person wrote: `LONG` gives `bigint`.
 
@@ -146,11 +146,11 @@ class _TypeText:
             return
         digits, scale = self._number(), self._number() if self._takes(",") else 0
         self._expect(")")
-        if not 0 < digits <= _MOST_DIGITS or scale > digits:
+        if not 0 < digits <= DECIMAL_DIGITS or scale > digits:
             message = (
-                f"'{self._shown}': a decimal has at most {_MOST_DIGITS} digits, and no more of them behind the point"
+                f"'{self._shown}': a decimal has at most {DECIMAL_DIGITS} digits, and no more of them behind the point"
             )
-            raise WrittenTypeError(message, f"write decimal({_MOST_DIGITS},s) with a smaller s, or double")
+            raise WrittenTypeError(message, f"write decimal({DECIMAL_DIGITS},s) with a smaller s, or double")
 
     def _length(self) -> None:
         """Pass the longest length of a text, which no table keeps."""

@@ -7,6 +7,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from streamhouse.model.table import Column
+from streamhouse.model.types import DECIMAL_DIGITS
 from streamhouse.sql.types import parse_type, type_name
 
 _T = exp.DataType.Type
@@ -26,9 +27,6 @@ _SIMPLE = {
 }
 
 
-_MOST_DIGITS = 38
-
-
 @lru_cache(maxsize=4096)
 def arrow_type(name: str) -> pa.DataType:
     """The Arrow type of a Spark SQL type.
@@ -45,8 +43,8 @@ def _arrow_type(data_type: exp.DataType) -> pa.DataType:
         return _SIMPLE[name]
     if name.startswith("decimal("):
         precision, scale = (int(part) for part in name[8:-1].split(","))
-        if precision > _MOST_DIGITS or abs(scale) > _MOST_DIGITS:
-            raise ValueError(f"a decimal has at most {_MOST_DIGITS} digits")
+        if precision > DECIMAL_DIGITS or abs(scale) > DECIMAL_DIGITS:
+            raise ValueError(f"a decimal has at most {DECIMAL_DIGITS} digits")
         return pa.decimal128(precision, scale)
     if data_type.this == _T.ARRAY:
         return pa.list_(_arrow_type(data_type.expressions[0]))

@@ -6,6 +6,8 @@ declared type (NaN in a decimal, `infinity`, a year beyond 9999) are an error wh
 
 import re
 
+from streamhouse.model.types import DECIMAL_DIGITS
+
 _WHOLE = ("tinyint", "smallint", "int", "bigint")
 _TEXTS = ("text", "varchar", "bpchar", "char", "name", "citext", "uuid", "json", "jsonb", "xml", "inet", "cidr")
 _MORE_TEXTS = ("macaddr", "macaddr8", "interval", "timetz", "tsvector", "ltree")
@@ -33,7 +35,6 @@ _NATURAL = {
     "money": "decimal(19,2)",
 }
 _NUMERIC = re.compile(r"numeric\((\d+),(-?\d+)\)", re.ASCII)
-_MOST_DIGITS = 38
 _ITEMS = ("int2", "int4", "int8", "text", "varchar", "bool", "float4", "float8", "uuid")
 
 
@@ -100,6 +101,7 @@ def numeric_type(written: str) -> tuple[str, str]:
     if found is None:
         return "string", "it has no precision, so it is text; declare decimal(p,s) if all values fit"
     digits, scale = int(found[1]), int(found[2])
-    if digits <= _MOST_DIGITS and 0 <= scale <= digits:
+    if digits <= DECIMAL_DIGITS and 0 <= scale <= digits:
         return f"decimal({digits},{scale})", ""
-    return "string", f"decimal has at most {_MOST_DIGITS} digits, so it is text; declare decimal(p,s) if all values fit"
+    most = f"decimal has at most {DECIMAL_DIGITS} digits"
+    return "string", f"{most}, so it is text; declare decimal(p,s) if all values fit"

@@ -9,12 +9,12 @@ from sqlglot import exp
 
 from streamhouse.errors import Location
 from streamhouse.model.action import Parameter
+from streamhouse.model.types import DECIMAL_DIGITS
 from streamhouse.planner.request import Constant
 from streamhouse.sql.parameters import typed_literal
 from streamhouse.sql.spark_type import SparkType
 
 _TIMES = frozenset({"date", "timestamp", "timestamp_ntz"})
-_MOST_DIGITS = 38
 _INT = SparkType("int")
 _INT_BITS = {"tinyint": 7, "smallint": 15, "int": 31, "bigint": 63}
 
@@ -161,7 +161,7 @@ def _type_of(value: Constant, type_: SparkType | None) -> str | None:
         return kind if abs(int(value)) < 2 ** _INT_BITS[kind] else "bigint"
     scale = max(_scale(value), type_.scale if type_ is not None and type_.kind == "decimal" else 0)
     digits = max(len(str(abs(int(value)))) + scale, 18)
-    return f"decimal({min(digits, _MOST_DIGITS)},{scale})"
+    return f"decimal({min(digits, DECIMAL_DIGITS)},{scale})"
 
 
 def _scale(value: int | Decimal) -> int:

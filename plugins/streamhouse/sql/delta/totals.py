@@ -10,11 +10,11 @@ from sqlglot import exp
 
 from streamhouse.model.delta_plan import ROWS, WEIGHT
 from streamhouse.model.table import Column
+from streamhouse.model.types import DECIMAL_DIGITS
 from streamhouse.sql.delta.cut import QueryCut
 from streamhouse.sql.scopes import function_name, is_aggregate
 from streamhouse.sql.traces import text_of
 
-_DIGITS = 38
 _NOTHING = exp.Literal.number(0)
 
 
@@ -58,7 +58,7 @@ class Totals:
     @property
     def columns(self) -> tuple[Column, ...]:
         """Of the totals, without groups and weight."""
-        sums = (Column(name=name, type=f"decimal({_DIGITS},{scale})") for name, (_, scale) in self.sums.items())
+        sums = (Column(name=name, type=f"decimal({DECIMAL_DIGITS},{scale})") for name, (_, scale) in self.sums.items())
         return (*sums, *(Column(name=name, type="bigint") for name in self.counts))
 
     def query(self, groups: list[str]) -> exp.Select:
@@ -135,7 +135,7 @@ def _when(condition: exp.Expr, value: exp.Expr) -> exp.Case:
 
 
 def _sum(value: exp.Expr, scale: int) -> exp.Expr:
-    wide = exp.cast(value, f"decimal({_DIGITS},{scale})", dialect="spark")
+    wide = exp.cast(value, f"decimal({DECIMAL_DIGITS},{scale})", dialect="spark")
     less = exp.LT(this=exp.column(WEIGHT, ROWS), expression=_NOTHING.copy())
     signed = _when(less, exp.Neg(this=wide.copy())).else_(wide)
     return exp.Coalesce(this=exp.Sum(this=signed), expressions=[exp.cast(_NOTHING.copy(), wide.to.copy())])

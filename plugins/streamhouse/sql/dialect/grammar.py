@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from sqlglot import exp
 from sqlglot.errors import ParseError
 
+from streamhouse.model.types import DECIMAL_DIGITS
 from streamhouse.sql.classes import Kinds
 
 _JOINS = frozenset(
@@ -225,8 +226,9 @@ def _of_type(node: exp.DataType) -> Iterator[str]:
             yield f"the size of {kind.value} is a whole number"
         elif kind == exp.DType.DECIMAL and node.expressions:
             precision, scale = [*(int(part.name[:9]) for part in node.expressions), 0][:2]
-            if not 0 <= scale <= precision <= 38:
-                yield f"DECIMAL({precision},{scale}) is none: at most 38 digits, and no more of them behind the point"
+            if not 0 <= scale <= precision <= DECIMAL_DIGITS:
+                most = f"at most {DECIMAL_DIGITS} digits, and no more of them behind the point"
+                yield f"DECIMAL({precision},{scale}) is none: {most}"
     elif kind in (exp.DType.USERDEFINED, exp.DType.UNKNOWN):
         yield f"'{node.name or node.args.get('kind')}' is no Spark SQL type"
 

@@ -9,6 +9,7 @@ from sqlglot.errors import ParseError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from streamhouse.model.characters import NO_TEXT, not_allowed
+from streamhouse.model.types import DECIMAL_DIGITS
 from streamhouse.sql.dialect.spark_grammar import grammar
 from streamhouse.sql.letters import other_letters
 
@@ -21,7 +22,6 @@ _NAMED = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a", "%
 _BITS = {"Y": 7, "S": 15, "L": 63}
 _LARGEST = {"D": 1.7976931348623157e308, "F": 3.4028235e38}
 _NUMBER = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
-_DIGITS = 38
 _BEFORE_A_NAME = frozenset({TokenType.ORDER_BY, TokenType.SORT_BY, TokenType.COMMA, TokenType.L_PAREN, TokenType.DOT})
 _PREFIXES = frozenset({TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE})
 _DEEPER = frozenset({TokenType.L_PAREN, TokenType.CASE})
@@ -162,14 +162,14 @@ def _check_number(token: Token, suffix: str, *, denied: bool) -> None:
         raise refused("this is no number", token)
     if suffix in _BITS:
         # A minus before it is a token of its own.
-        if not text.isdigit() or len(text) > _DIGITS or int(text) > 2 ** _BITS[suffix] - (not denied):
+        if not text.isdigit() or len(text) > DECIMAL_DIGITS or int(text) > 2 ** _BITS[suffix] - (not denied):
             raise refused(f"this number is out of the range of {SUFFIXES[suffix]}", token)
     elif suffix in _LARGEST:
         if float(text) > _LARGEST[suffix]:
             raise refused(f"this number is out of the range of {SUFFIXES[suffix]}", token)
     elif suffix or "e" not in text.lower():
         digits = len(text.strip("0.")) if len(text) > 1000 else len(Decimal(text).as_tuple().digits)
-        if digits > _DIGITS:
-            raise refused(f"this number has {digits} digits, and Spark's decimals have at most {_DIGITS}", token)
+        if digits > DECIMAL_DIGITS:
+            raise refused(f"this number has {digits} digits, and Spark's decimals have at most {DECIMAL_DIGITS}", token)
     elif float(text) > _LARGEST["D"]:
         raise refused("this number is out of the range of double", token)
