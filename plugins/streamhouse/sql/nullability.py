@@ -10,6 +10,7 @@ from streamhouse.sql.null_rejecting import NOTHING, Proved
 from streamhouse.sql.scopes import TangledError, function_name, has_grouping_sets, read_sources, selects_of
 from streamhouse.sql.spark_type import BOOLEAN, SparkType
 from streamhouse.sql.typed import Types
+from streamhouse.sql.types import INTEGRAL_DIGITS
 from streamhouse.sql.windows import is_bound
 
 _FIXED = (
@@ -25,7 +26,6 @@ _OF_BOTH = (
 _OF_TEXT = (exp.DPipe, exp.Trim, exp.Substring, exp.Like, exp.ILike, exp.RegexpLike, exp.StrPosition, exp.Overlay)
 _COMPARED = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between)
 _LOGIC = (exp.And, exp.Or, exp.Not)
-_DIGITS = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 20}
 _TIMES = frozenset({"date", "timestamp", "timestamp_ntz"})
 
 
@@ -278,7 +278,7 @@ def _never_fails(own: SparkType | None, kind: SparkType | None) -> bool:
     if own.kind == "timestamp":
         return kind.kind in ("date", "timestamp_ntz")
     if kind.kind == "decimal":
-        whole = _DIGITS.get(own.kind, own.precision - own.scale if own.kind == "decimal" else 100)
+        whole = INTEGRAL_DIGITS.get(own.kind, own.precision - own.scale if own.kind == "decimal" else 100)
         return whole <= kind.precision - kind.scale and own.scale <= kind.scale
     if own.integral:
         return kind.integral or kind.kind in ("float", "double", "boolean")

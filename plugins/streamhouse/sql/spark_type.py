@@ -11,10 +11,9 @@ from functools import lru_cache
 from sqlglot import exp
 
 from streamhouse.model.types import DECIMAL_DIGITS
-from streamhouse.sql.types import parse_type, type_name
+from streamhouse.sql.types import INTEGRAL_DIGITS, parse_type, type_name
 
 _MIN_ADJUSTED_SCALE = 6
-_INTEGRAL_DIGITS = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 20}
 _FLOATING_DIGITS = {"float": (14, 7), "double": (30, 15)}
 _DAYS, _MONTHS = frozenset({"DAY", "WEEK"}), frozenset({"MONTH", "YEAR", "QUARTER"})
 _INTERVAL_ORDER = ("day_interval", "time_interval")
@@ -61,7 +60,7 @@ class SparkType:
     @property
     def integral(self) -> bool:
         """Whether it is a whole number type other than decimal."""
-        return self.kind in _INTEGRAL_DIGITS
+        return self.kind in INTEGRAL_DIGITS
 
     @property
     def numeric(self) -> bool:
@@ -247,4 +246,4 @@ def as_decimal(source_type: SparkType) -> SparkType:
         return source_type
     if source_type.kind in _FLOATING_DIGITS:
         return SparkType("decimal", *_FLOATING_DIGITS[source_type.kind])
-    return SparkType("decimal", _INTEGRAL_DIGITS[source_type.kind], 0)
+    return SparkType("decimal", INTEGRAL_DIGITS[source_type.kind], 0)

@@ -31,7 +31,8 @@ _SIMPLE = {
     exp.DType.VARBINARY: "binary",
     exp.DType.BINARY: "binary",
 }
-_INTEGER_DIGITS = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 20}
+INTEGRAL_DIGITS = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 20}
+"""Whole type → the digits of the decimal that Spark reads it as."""
 
 
 _NOT_NULL = re.compile(r"\s+not\s+null\s*$", re.IGNORECASE | re.ASCII)
@@ -101,8 +102,8 @@ def fits(from_type: str, wanted: str) -> bool:
         return True
     if wanted.startswith("decimal("):
         precision, scale = _decimal(wanted)
-        if from_type in _INTEGER_DIGITS:
-            return precision - scale >= _INTEGER_DIGITS[from_type]
+        if from_type in INTEGRAL_DIGITS:
+            return precision - scale >= INTEGRAL_DIGITS[from_type]
         if from_type.startswith("decimal("):
             have_precision, have_scale = _decimal(from_type)
             return scale >= have_scale and precision - scale >= have_precision - have_scale

@@ -15,9 +15,9 @@ from streamhouse.sql.infer import Inference
 from streamhouse.sql.schema import CheckedQuery
 from streamhouse.sql.scopes import function_name
 from streamhouse.sql.spark_type import SparkType
+from streamhouse.sql.types import INTEGRAL_DIGITS
 
 _FLOATING = frozenset({"float", "double"})
-_DIGITS = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 20}
 _ROWS = ("where", "group", "having", "order", "limit", "offset", "qualify", "windows", "laterals", "sort", "cluster")
 
 _TRUTH = (exp.And, exp.Or, exp.Not, exp.Is, exp.Exists)
@@ -252,6 +252,6 @@ def _exact(before: list[SparkType | None], after: list[SparkType | None]) -> boo
         return all(kind is not None and kind.kind in {*_FLOATING, "void"} for kind in after)
     if then.kind == now.kind == "decimal":
         numbers = [kind for kind in after if kind is not None and kind.kind != "void"]
-        whole = max((_DIGITS.get(kind.kind, kind.precision - kind.scale) for kind in numbers), default=0)
+        whole = max((INTEGRAL_DIGITS.get(kind.kind, kind.precision - kind.scale) for kind in numbers), default=0)
         return whole + max((kind.scale for kind in numbers), default=0) <= DECIMAL_DIGITS
     return False

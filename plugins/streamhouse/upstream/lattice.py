@@ -4,9 +4,9 @@ from typing import Literal
 
 from streamhouse.model.types import DECIMAL_DIGITS
 from streamhouse.sql.spark_type import SparkType, array_of, decimal, map_of, spark_type, struct_of
+from streamhouse.sql.types import INTEGRAL_DIGITS
 
-_DIGITS = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 20}  # as Spark counts them
-_WHOLE = tuple(_DIGITS)
+_WHOLE = tuple(INTEGRAL_DIGITS)
 _NUMBERS = (*_WHOLE, "decimal", "double")
 _TIMES = ("date", "timestamp_ntz", "timestamp")
 _STRING = SparkType("string")
@@ -75,7 +75,7 @@ def _common(a: SparkType, b: SparkType) -> SparkType | None:
 
 
 def _decimals(a: SparkType, b: SparkType) -> SparkType | None:
-    whole = max(_DIGITS.get(t.kind, t.precision - t.scale) for t in (a, b))
+    whole = max(INTEGRAL_DIGITS.get(t.kind, t.precision - t.scale) for t in (a, b))
     scale = max(a.scale, b.scale)
     return decimal(whole + scale, scale) if whole + scale <= DECIMAL_DIGITS else None
 
