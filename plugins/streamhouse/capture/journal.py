@@ -15,7 +15,7 @@ from streamhouse.errors import SourceError
 from streamhouse.ingest.checked_lines import DamagedLineError, event_alone, with_checksum
 from streamhouse.ingest.checked_segment import checked_segment, damaged_error
 from streamhouse.ingest.journal import Group, groups, segments
-from streamhouse.ingest.journal_base import CAPTURE_BASE_REMEDY, name_of, number_of, numbered_files
+from streamhouse.ingest.journal_base import CAPTURE_REMEDY, name_of, number_of, numbered_files
 from streamhouse.install.private_file import write_private
 from streamhouse.install.sync import sync_folder
 
@@ -197,7 +197,7 @@ def _check(file: Path) -> None:
 
 
 def _error_of(file: Path) -> Callable[[str, int], SourceError]:
-    return damaged_error(name_of(file), CAPTURE_BASE_REMEDY)
+    return damaged_error(name_of(file), CAPTURE_REMEDY)
 
 
 def all_tables(folder: Path) -> set[str]:

@@ -3,12 +3,26 @@
 import re
 from zlib import crc32
 
+from streamhouse.errors import Location, SourceError
+
 _CHECKSUM = re.compile(rb" [0-9a-f]{8}")
 _SIZE = 9
 
 
 class DamagedLineError(ValueError):
     """A line is not as it was written."""
+
+
+def damaged(what: str, why: object, at: Location, remedy: str) -> SourceError:
+    """The error of a part of a journal that is not as it was written.
+
+    Args:
+        what: The part.
+        why: How that is known.
+        at: Where it is.
+        remedy: What to do.
+    """
+    return SourceError(f"{what} is damaged: {why}", at=at, hint=remedy)
 
 
 def with_checksum(line: bytes) -> bytes:

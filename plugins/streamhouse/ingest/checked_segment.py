@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Lock
 
 from streamhouse.errors import Location, SourceError
-from streamhouse.ingest.checked_lines import damage_of, has_none, is_whole
+from streamhouse.ingest.checked_lines import damage_of, damaged, has_none, is_whole
 
 _BLOCK_BYTES = 1 << 22
 _MOST_SEGMENTS = 4096
@@ -95,6 +95,4 @@ def damaged_error(where: str, remedy: str) -> Callable[[str, int], SourceError]:
         >>> print(damaged_error("shop/1/00000001.jsonl", "")("its checksum is that of another line", 3))
         shop/1/00000001.jsonl:3:1: SH212 a line of the journal is damaged: its checksum is that of another line
     """
-    return lambda why, line: SourceError(
-        f"a line of the journal is damaged: {why}", at=Location(where, line), hint=remedy
-    )
+    return lambda why, line: damaged("a line of the journal", why, Location(where, line), remedy)

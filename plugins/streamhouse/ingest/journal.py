@@ -21,11 +21,12 @@ from pydantic import Field, ValidationError
 
 from streamhouse.doors.setting import shown
 from streamhouse.errors import Location, RowsLostError, SourceError
-from streamhouse.ingest.checked_lines import DamagedLineError, event_alone, without_checksum
+from streamhouse.ingest.checked_lines import DamagedLineError, damaged, event_alone, without_checksum
 from streamhouse.ingest.checked_segment import checked_segment, damaged_error
-from streamhouse.ingest.journal_base import BASE, CAPTURE_BASE_REMEDY, BasePart, files_of, header_of
+from streamhouse.ingest.journal_base import BASE, CAPTURE_REMEDY, BasePart, files_of, header_of
 from streamhouse.model.types import NAME, Frozen, Position
 
+_BASE_NOUN = "the base of the journal"
 _BLOCK_BYTES = 1 << 22
 _LONGEST_NAME = 200
 _TRUNCATED = b'"op":"t"'
@@ -150,10 +151,10 @@ class TableJournal:
         lines = TableLines(file, name, self._mark, is_checked=is_checked)
         part = header.tables.get(self.table)
         if part is None:
-            raise _damaged_error(f"the base does not name {self.table}", Location(name, 1))
+            raise damaged(_BASE_NOUN, f"it does not name {self.table}", Location(name, 1), CAPTURE_REMEDY)
         if (count := lines.count()) != part.rows + part.tail:
-            why = f"the base has {count} events of {self.table}, and its first line says {part.rows + part.tail}"
-            raise _damaged_error(why, Location(name, 1))
+            why = f"it has {count} events of {self.table}, and its first line says {part.rows + part.tail}"
+            raise damaged(_BASE_NOUN, why, Location(name, 1), CAPTURE_REMEDY)
         return part, lines
 
     def lines(self, name: str) -> "TableLines":
@@ -243,7 +244,7 @@ class TableLines:
                     )
                 if size > self._end:
                     if not self._path.name.endswith(BASE):  # a base says how many events it has of each table
-                        checked_segment(self._path).check(damaged_error(self._name, CAPTURE_BASE_REMEDY))
+                        checked_segment(self._path).check(damaged_error(self._name, CAPTURE_REMEDY))
                     self._look(size)
             except OSError as error:
                 raise self._missing_error() from error
@@ -291,8 +292,8 @@ class TableLines:
         try:
             return self._event_of(line)
         except DamagedLineError as error:
-            what = "the base of the journal" if self._path.name.endswith(BASE) else "a line of the journal"
-            raise _damaged_error(f"{what} is damaged: {error}", self.location(at)) from error
+            what = _BASE_NOUN if self._path.name.endswith(BASE) else "a line of the journal"
+            raise damaged(what, error, self.location(at), CAPTURE_REMEDY) from error
 
     def _look(self, size: int) -> None:
         with self._path.open("rb") as file:
@@ -323,10 +324,6 @@ class TableLines:
             f"the journal segment '{self._name}' is gone, with events not read yet",
             hint="put it back, or begin from the start: streamhouse capture reset",
         )
-
-
-def _damaged_error(why: str, at: Location) -> SourceError:
-    return SourceError(why, at=at, hint=CAPTURE_BASE_REMEDY)
 
 
 class TableMark(NamedTuple):

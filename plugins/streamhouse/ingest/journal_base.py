@@ -20,7 +20,7 @@ from streamhouse.install.sync import sync_folder
 from streamhouse.model.types import Frozen, Position
 
 BASE = ".base.jsonl"
-CAPTURE_BASE_REMEDY = (
+CAPTURE_REMEDY = (
     "only the capture may write to it; put the file back from a copy, or begin from the start: "
     "streamhouse capture reset"
 )
@@ -163,5 +163,5 @@ def header_of(base: Path) -> tuple[BaseHeader, bool]:
         raise SourceError(
             "the file is no base of a journal, or was damaged",
             at=Location(name_of(base), 1),
-            hint=CAPTURE_BASE_REMEDY,
+            hint=CAPTURE_REMEDY,
         ) from error

@@ -7,6 +7,8 @@ from typing import Any
 from pydantic_core import from_json
 
 from streamhouse.errors import Location, SourceError
+from streamhouse.ingest.checked_lines import damaged
+from streamhouse.ingest.journal_base import CAPTURE_REMEDY
 
 KEY_AT = len('{"key":')
 """Where the key of an event begins in its line."""
@@ -29,9 +31,9 @@ def event_in(line: bytes, where: Where) -> dict[str, Any]:
     try:
         found = from_json(line)
     except ValueError as error:
-        raise _damaged_error(where, str(error)) from error
+        raise _damaged(where, error) from error
     if not isinstance(found, dict) or "key" not in found or not isinstance(found.get("value"), dict):
-        raise _damaged_error(where, "it has no key or no value")
+        raise _damaged(where, "it has no key or no value")
     return found
 
 
@@ -45,12 +47,8 @@ def key_in(line: bytes, where: Where) -> bytes:
         text = line.decode()
         return text[KEY_AT : _DECODER.raw_decode(text, KEY_AT)[1]].encode()
     except ValueError as error:
-        raise _damaged_error(where, str(error)) from error
+        raise _damaged(where, error) from error
 
 
-def _damaged_error(where: Where, why: str) -> SourceError:
-    return SourceError(
-        f"an event of the journal is damaged: {why}",
-        at=where(),
-        hint="put the file back from a copy, or begin from the start: streamhouse capture reset",
-    )
+def _damaged(where: Where, why: object) -> SourceError:
+    return damaged("an event of the journal", why, where(), CAPTURE_REMEDY)

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from streamhouse.errors import Location, SourceError
 from streamhouse.ingest.cdc_options import CdcOptions
-from streamhouse.ingest.checked_lines import DamagedLineError, without_checksum
+from streamhouse.ingest.checked_lines import DamagedLineError, damaged, without_checksum
 from streamhouse.ingest.journal_base import TOPIC_REMEDY, first_line
 from streamhouse.ingest.lines import Lines
 from streamhouse.ingest.topic_events import MessagePlace, TopicEvents, event_of, place_of, refusal_of
@@ -109,7 +109,7 @@ class BaseLines:
         try:
             return without_checksum(line)
         except DamagedLineError as error:
-            raise _damaged_error(self._name, f"line {number}: {error}") from error
+            raise _damaged(self._name, f"line {number}: {error}") from error
 
     def place(self, number: int) -> MessagePlace | None:
         """Where the message of a line was; None: it has none."""
@@ -163,9 +163,9 @@ def header_of(base: Path) -> tuple[TopicBaseHeader, bool]:
         line, is_checked = first_line(base)
         return TopicBaseHeader.model_validate_json(line), is_checked
     except DamagedLineError as error:
-        raise _damaged_error(_name_of(base), f"line 1: {error}") from error
+        raise _damaged(_name_of(base), f"line 1: {error}") from error
     except ValidationError as error:
-        raise _damaged_error(_name_of(base), "it has no header") from error
+        raise _damaged(_name_of(base), "it has no header") from error
 
 
 def base_in(file: Path, wanted: TopicEvents) -> TopicBase:
@@ -179,7 +179,7 @@ def base_in(file: Path, wanted: TopicEvents) -> TopicBase:
     header, is_checked = header_of(file)
     lines = BaseLines(file, name, wanted, is_checked=is_checked)
     if (count := lines.count()) != header.rows:
-        raise _damaged_error(name, f"it has {count} lines, and its first line says {header.rows}")
+        raise _damaged(name, f"it has {count} lines, and its first line says {header.rows}")
     return TopicBase(name, header, lines)
 
 
@@ -187,9 +187,6 @@ def _name_of(base: Path) -> str:
     return f"{base.parent.name}/{base.name}"
 
 
-def _damaged_error(name: str, why: str) -> SourceError:
-    return SourceError(
-        f"the base of the journal is damaged: {why}",
-        at=Location(name),  # without a line: that of an error is the number of an event
-        hint=TOPIC_REMEDY,
-    )
+def _damaged(name: str, why: object) -> SourceError:
+    at = Location(name)  # without a line: that of an error is the number of an event
+    return damaged("the base of the journal", why, at, TOPIC_REMEDY)

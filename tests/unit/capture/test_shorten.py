@@ -399,7 +399,7 @@ def test_a_base_that_does_not_name_the_table_is_an_error(journal):
     header, *others = base.read_bytes().splitlines()
     header = with_checksum(without_checksum(header).replace(b"public.orders", b"public.ordered"))
     base.write_bytes(b"".join(one + b"\n" for one in (header, *others)))
-    with pytest.raises(SourceError, match=r"the base does not name public\.orders"):
+    with pytest.raises(SourceError, match=r"is damaged: it does not name public\.orders"):
         opened(journal.root).available()
 
 
