@@ -19,6 +19,7 @@ _LAYERS = {"clean": "dwd", "aggregate": "dws"}
     epilog="""\b
 Examples:
   streamhouse action add scd2 --input ods.customers --key customer_id --order updated_at
+  streamhouse action add scd2 --input ods.changes --key id --op op --order committed_at --sequence number
   streamhouse action add hourly_rollup --input dwd.sales --key store_id --order sold_at --column cents
   streamhouse action add flatten_json --input ods.events --json-column body --field user.id=bigint
 \b
@@ -30,6 +31,7 @@ hourly_rollup. docs/ready-actions.md says what each needs.
 @click.option("--input", "table", required=True, metavar="TABLE", help="The table that the action reads: layer.table.")
 @click.option("--key", "keys", multiple=True, help="Column by which rows belong together. May be repeated.")
 @click.option("--order", default="", help="Column that says which row is newer, or when it happened.")
+@click.option("--sequence", default="", help="Column that says which of several rows at one --order is newer.")
 @click.option("--column", "columns", multiple=True, help="Column to mask, unpivot or sum. May be repeated.")
 @click.option("--op", default="", help="Column with the kind of a change; 'd' is a delete.")
 @click.option("--json-column", default="", help="Column with the JSON text.")
@@ -43,6 +45,7 @@ def add(
     table: str,
     keys: tuple[str, ...],
     order: str,
+    sequence: str,
     columns: tuple[str, ...],
     op: str,
     json_column: str,
@@ -63,7 +66,7 @@ def add(
         raise ArgumentsError(f"there is no ready action '{ready}'", hint=did_you_mean(ready, known, ", ".join(known)))
     called = name or f"{ready}_{table.partition('.')[2]}"
     typed = dict(_typed(one) for one in fields)
-    wanted = ReadyRequest(_columns(app, table), keys, order, columns, typed, op, json_column)
+    wanted = ReadyRequest(_columns(app, table), keys, order, columns, typed, op, json_column, sequence)
     file = Path("actions") / _FOLDERS[found.kind] / f"{called}.sql"
     path = app.project.root / file
     if path.exists() or called in app.registry.action_names:

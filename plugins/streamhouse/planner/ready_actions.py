@@ -37,6 +37,7 @@ class ReadyRequest:
         fields: Path in a JSON text → type.
         op: Column with the kind of a change.
         payload: Column with JSON text.
+        sequence: Column that says which of several rows at one `order` is newer; empty: those with higher values.
     """
 
     columns: tuple[Column, ...]
@@ -46,6 +47,7 @@ class ReadyRequest:
     fields: Mapping[str, str] = field(default_factory=dict)
     op: str = ""
     payload: str = ""
+    sequence: str = ""
 
     @property
     def types(self) -> dict[str, str]:
@@ -54,8 +56,13 @@ class ReadyRequest:
 
     @property
     def rest(self) -> tuple[str, ...]:
-        """Columns that are neither key, order nor kind of change."""
-        return tuple(n for n in self.types if n not in (*self.key, self.order, self.op))
+        """Columns that are neither key, order, sequence nor kind of change."""
+        return tuple(n for n in self.types if n not in (*self.key, self.order, self.sequence, self.op))
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Columns that say which row is newer, in their order."""
+        return tuple(filter(None, (self.order, self.sequence)))
 
 
 @dataclass(frozen=True)
@@ -117,7 +124,7 @@ def text_of(ready: ReadyAction, name: str, wanted: ReadyRequest) -> str:
     _check(ready, wanted)
     body = ready.make(wanted)
     used = {n: t for n, t in wanted.types.items() if f"`{n}`" in body.sql or n in body.sql}
-    always = (*wanted.key, wanted.order) if ready.ordered else ()
+    always = (*wanted.key, *wanted.places) if ready.ordered else ()
     declared = {n: f"{t} not null" if n in always else t for n, t in used.items()}
     output = {"primary_key": list(body.key)} if body.key else {}
     if body.event_time:
@@ -155,11 +162,14 @@ def _check(ready: ReadyAction, wanted: ReadyRequest) -> None:
             raise ArgumentsError(
                 f"{ready.name} needs {option}", hint=f"see: streamhouse action add {ready.name} --help"
             )
-    named = [*wanted.key, *wanted.chosen, *filter(None, (wanted.order, wanted.op, wanted.payload))]
+    named = [*wanted.key, *wanted.chosen, *wanted.places, *filter(None, (wanted.op, wanted.payload))]
     for name in named:
         if name not in wanted.types:
             known = list(wanted.types)
             raise ArgumentsError(f"the table has no column '{name}'", hint=did_you_mean(name, known, ", ".join(known)))
+    if wanted.sequence and ready.name not in _OF_CHANGES:
+        hint = f"it is for {', '.join(_OF_CHANGES)}"
+        raise ArgumentsError(f"{ready.name} has no --sequence", hint=hint)
     if "order" in ready.needs and ready.name in _BY_TIME and wanted.types[wanted.order] not in _TIMES[1:]:
         raise ArgumentsError(
             f"--order {wanted.order} is {wanted.types[wanted.order]}", hint="name a column that is a timestamp"
@@ -182,9 +192,9 @@ def _only(row: Row, names: Sequence[str]) -> Row:
 
 def _newest(wanted: ReadyRequest, names: Sequence[str], condition: str) -> str:
     """The newest row of each key; of rows that are equally new one that is no delete, and whose values are highest."""
-    ties = [f"{n} DESC" for n in (wanted.order, *names) if n not in wanted.key and _orders(wanted.types[n])]
+    ties = [f"{n} DESC" for n in (*wanted.places, *names) if n not in wanted.key and _orders(wanted.types[n])]
     if wanted.op:
-        ties.insert(1, _is_delete(wanted))
+        ties.insert(len(wanted.places), _is_delete(wanted))
     shown = _list([*wanted.key, *names])
     inner = _list([*wanted.key, *names, *([wanted.op] if wanted.op else [])], "    ")
     return (
@@ -204,14 +214,14 @@ def _orders(type_: str) -> bool:
 
 
 def _deduplicate(wanted: ReadyRequest) -> ActionBody:
-    names = [wanted.order, *wanted.rest]
+    names = [*wanted.places, *wanted.rest]
     old, new = _row(wanted, 0), _row(wanted, 1)
     expect = (_only(new, [*wanted.key, *names]),)
     return ActionBody(_newest(wanted, names, "place = 1"), wanted.key, given=(new, old, new), expect=expect)
 
 
 def _cdc_apply(wanted: ReadyRequest) -> ActionBody:
-    names = [wanted.order, *wanted.rest]
+    names = [*wanted.places, *wanted.rest]
     old, new = _row(wanted, 0, **{wanted.op: "c"}), _row(wanted, 1, **{wanted.op: "u"})
     others = {name: sample(wanted.types[name], 1) for name in wanted.key}
     created_row, deleted_row = (
@@ -245,10 +255,10 @@ def _kind(wanted: ReadyRequest, op: str) -> Row:
 def _history(wanted: ReadyRequest) -> str:
     """The versions of each key: of the changes at one time one, none that changes nothing, and no delete."""
     key, at, deleted = ", ".join(wanted.key), wanted.order, [_is_delete(wanted)] if wanted.op else []
-    names = [*wanted.key, *wanted.rest, at, *([wanted.op] if wanted.op else [])]
+    names = [*wanted.key, *wanted.rest, *wanted.places, *([wanted.op] if wanted.op else [])]
     values = f"STRUCT({', '.join([*wanted.rest, *deleted])})"
     # One change of each time is left, which a query over it does not show; so each order has the columns of `ties`.
-    ties = [*deleted, *(name for name in wanted.rest if _orders(wanted.types[name]))]
+    ties = [*wanted.places[1:], *deleted, *(name for name in wanted.rest if _orders(wanted.types[name]))]
     highest = ", ".join(f"{one} DESC" for one in ties) or at
     window = f"OVER (PARTITION BY {key} ORDER BY {', '.join([at, *ties])})"
     until = f"LEAD({at}) {window}"
@@ -379,6 +389,7 @@ def _rollup(wanted: ReadyRequest) -> ActionBody:
     return ActionBody(sql, (*wanted.key, "hour"), event_time="hour", given=tuple(rows), expect=expect)
 
 
+_OF_CHANGES = ("cdc_apply", "scd2", "deduplicate_latest")
 _BY_TIME = ("scd2", "sessionize", "hourly_rollup")
 READY = {
     one.name: one

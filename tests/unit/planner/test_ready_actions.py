@@ -1,6 +1,7 @@
 """Ready actions over tables of a user: what is written compiles, is incremental, and says what is missing."""
 
 import json
+from datetime import UTC, datetime
 
 import pytest
 
@@ -12,8 +13,10 @@ from streamhouse.model.flow import Flow, Read, Step
 from streamhouse.model.table import Table, Tiers
 from streamhouse.model.types import Strategy
 from streamhouse.planner.ready_actions import READY, ReadyRequest, text_of
+from streamhouse.registry.read_action import read_action
 from streamhouse.registry.registry import Registry
 from tests.ready import WANTED, columns, ready_action
+from tests.small_duckdb import SmallDuckDB
 
 STRATEGIES = {
     "cdc_apply": Strategy.RECOMPUTE,
@@ -56,6 +59,49 @@ def test_history_needs_a_time():
     wanted = ReadyRequest(columns({"id": "bigint", "n": "int"}), ("id",), "n")
     with pytest.raises(ArgumentsError, match="--order n is int"):
         text_of(READY["scd2"], "history", wanted)
+
+
+SEQUENCED = {
+    "id": "bigint not null",
+    "at": "timestamp not null",
+    "nr": "bigint not null",
+    "op": "string",
+    "name": "string",
+}
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_sequence_says_which_change_of_one_time_is_newer(order):
+    database, noon = SmallDuckDB(), datetime(2026, 1, 1, 12, tzinfo=UTC)
+    changes = [("c", "z"), ("u", "a"), ("d", None), ("c", "m")]
+    rows = [{"id": 1, "at": noon, "nr": nr, "op": op, "name": name} for nr, (op, name) in enumerate(changes)][::order]
+    database.put("rows", rows, columns(SEQUENCED))
+
+    def answer(name, op):
+        wanted = ReadyRequest(columns(SEQUENCED), ("id",), "at", op=op, sequence="nr")
+        return database.answer(read_action(text_of(READY[name], name, wanted), f"{name}.sql").action.sql).to_pylist()
+
+    version = {"id": 1, "name": "m", "valid_from": noon, "valid_to": None, "is_current": True}
+    assert answer("scd2", "op") == [version]
+    assert answer("cdc_apply", "op") == [{"id": 1, "at": noon, "nr": 3, "name": "m"}]
+    assert answer("deduplicate_latest", "") == [{"id": 1, "at": noon, "nr": 3, "op": "c", "name": "m"}]
+
+
+def test_a_sequence_is_of_changes_alone():
+    wanted = ReadyRequest(columns(SEQUENCED), ("id",), "at", sequence="nr")
+    with pytest.raises(ArgumentsError, match="sessionize has no --sequence"):
+        text_of(READY["sessionize"], "sessions", wanted)
+
+
+@pytest.mark.parametrize("name", ["cdc_apply", "scd2", "deduplicate_latest"])
+def test_with_a_sequence_each_is_incremental_and_asks_nothing(name):
+    wanted = ReadyRequest(columns(SEQUENCED), ("id",), "at", op="" if "latest" in name else "op", sequence="nr")
+    action = read_action(text_of(READY[name], name, wanted), f"{name}.sql").action
+    table = Table(name="ods.given", columns=columns(SEQUENCED), tiers=Tiers(hot="forever"))
+    flow = Flow(flow="ready", steps=(Step(use=name, reads={"rows": Read(table="ods.given")}, writes=f"dwd.{name}"),))
+    (step,) = compile_flow(flow, Registry([action]), {}, {"ods.given": table}).steps
+    assert step.strategy is Strategy.RECOMPUTE, step.reason
+    assert [notice.message for notice in step.notices] == []
 
 
 def test_add_writes_an_action_that_compiles(tmp_path, capsys):
