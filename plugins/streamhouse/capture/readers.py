@@ -20,7 +20,7 @@ class JournalReader:
     Attributes:
         name: What messages call it.
         table: `schema.table`, or `database.table`; of a topic the folder of its journal.
-        position: Of its last epoch; None: it has none yet, so it may have to read all.
+        position: Of its last epoch; None: it has none yet, or each change is a row of it, so it may have to read all.
         truncations: What it does when all rows are removed there.
         source: As the plan has it.
     """
@@ -111,18 +111,23 @@ def _of_flow(plan: FlowPlan, sources: Sources, records: Mapping[str, EpochRecord
         for segment in plan.segments:
             if name in segment.reads:
                 record = records.get(segment.name)
-                position = record.end.get(name, {}) if record is not None else None
+                position = record.end.get(name, {}) if record is not None and not _needs_all(source) else None
                 yield JournalReader(f"flow {plan.flow}", table, position, _truncations(source), source)
 
 
 def _of_change(change: Change, sources: Sources, records: Collection[EpochRecord]) -> Iterator[JournalReader]:
     what = f"change {change.id} of flow {change.flow}"
     for name, (source, table) in sources(change.plan).items():
-        if not records:  # its tables are being filled as of an epoch of its flow
+        if not records or _needs_all(source):  # its tables are being filled as of an epoch of its flow
             yield JournalReader(what, table, None, _truncations(source), source)
         for record in records:
             if name in record.end:
                 yield JournalReader(what, table, record.end[name], _truncations(source), source)
+
+
+def _needs_all(source: PlannedSource) -> bool:
+    """Whether each change is a row of it, which a base would not have when tables are made again."""
+    return source.options.get("mode") == "append"
 
 
 def _truncations(source: PlannedSource) -> Truncations:

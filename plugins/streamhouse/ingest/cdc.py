@@ -12,10 +12,11 @@ from streamhouse.errors import Location, RowsLostError, SourceError, did_you_mea
 from streamhouse.ingest.bad_rows import BadRow, Letter, Split
 from streamhouse.ingest.cdc_options import CdcOptions
 from streamhouse.ingest.cdc_order import LaterEvents
-from streamhouse.ingest.debezium import Events, WantedEvents, decode, last_of_each, row_columns, rows_alone
+from streamhouse.ingest.debezium import decode, last_of_each, row_columns, rows_alone
 from streamhouse.ingest.debezium_letters import decode_apart
 from streamhouse.ingest.encodings import TimeUnit
 from streamhouse.ingest.event_files import AnyBase, BasedFiles, EventFiles, JournalFiles, NamedFiles
+from streamhouse.ingest.event_run import Events, WantedEvents
 from streamhouse.ingest.journal import TableBase
 from streamhouse.ingest.listing import check_place, in_order
 from streamhouse.ingest.long_values import LongValues
@@ -224,6 +225,19 @@ class Cdc:
     def _tolerant(self) -> bool:
         return self.on_bad_rows.action == "dead_letter"
 
+    @property
+    def wanted(self) -> WantedEvents:
+        """What is taken from the events."""
+        return self._wanted
+
+    def lines_between(self, start: Position, end: Position) -> list[tuple[str, int, list[bytes]]]:
+        """File, number of the first line, from 0, and lines of `[start, end)`, in their order.
+
+        Raises:
+            RowsLostError: a file of the range is gone, or shorter than it was.
+        """
+        return list(self._chunks(start, end))
+
     def bad_rows(self, start: Position, end: Position) -> list[BadRow]:
         """See `LetterSource`; of files alone."""
         bad: list[BadRow] = []
@@ -350,6 +364,11 @@ class Based(Cdc, Generic[Base]):
         folded = super()._folded
         return self._of_one_moment(lambda _: folded(start, end))
 
+    def lines_between(self, start: Position, end: Position) -> list[tuple[str, int, list[bytes]]]:
+        """See `Cdc`; of a base those that make its rows."""
+        lines_between = super().lines_between
+        return self._of_one_moment(lambda _: lines_between(start, end))
+
     def _of_one_moment(self, ask: Callable[[Base | None], T]) -> T:
         """An answer for which no base took the place of segments meanwhile."""
         while True:
@@ -398,7 +417,8 @@ def open_cdc(
 ) -> Cdc:
     """Check the options and that there is a folder to watch; no file is read.
 
-    `columns` are those fixed by a plan, which may have more than the options declare.
+    `columns` are those fixed by a plan, which may have more than the options declare. Of `mode: append` it is what the
+    rows are made of.
 
     Raises:
         SourceError: an option is wrong, the file or folder does not exist, or a variable is not permitted.

@@ -12,11 +12,15 @@ from streamhouse.ingest.packed_file import without_packing
 from streamhouse.ingest.topic_events import Messages
 from streamhouse.model.bad_rows import OnBadRows
 from streamhouse.model.connection import DATABASES
-from streamhouse.model.table import NO_KEY_TYPES
+from streamhouse.model.table import NO_KEY_TYPES, Column
 from streamhouse.model.types import NAME, Frozen
 
 _TABLE = r"^[^.\s]+\.[^.\s]+$"
 _TOPIC = r"^[A-Za-z0-9_-][A-Za-z0-9._-]{0,248}$"
+
+
+_METADATA: dict[str, str] = {"op": "string", "committed_at": "timestamp", "number": "bigint"}
+ChangeMetadata = Literal["op", "committed_at", "number"]
 
 
 class CapturedTable(Frozen):
@@ -91,6 +95,13 @@ class CdcOptions(NotNull):
         default=False,
         description="the connector has value.converter.replace.null.with.default=false, so NULL never came as DEFAULT",
     )
+    mode: Literal["upsert", "append"] = Field(
+        default="upsert", description="upsert: the rows as they are by now; append: each change is a row, for a history"
+    )
+    metadata: dict[str, ChangeMetadata] = Field(
+        default_factory=dict,
+        description="of mode append: further column: op (c, u, d or r), committed_at or number of the change",
+    )
     on_bad_rows: OnBadRows = Field(default=OnBadRows(), description="fail or dead_letter, and a limit")
 
     _types_can_be_stored = field_validator("columns")(stored_types)
@@ -125,6 +136,23 @@ class CdcOptions(NotNull):
         if len(set(self.primary_key)) != len(self.primary_key):
             raise ValueError("primary_key names a column twice")
         return self
+
+    @model_validator(mode="after")
+    def _changes_are_rows(self) -> Self:
+        if self.mode == "upsert" and self.metadata:
+            raise ValueError("'metadata' tells of each change, and is for mode: append")
+        if self.mode == "append" and self.kafka is not None:
+            raise ValueError("'mode: append' is for files and databases; the messages of a topic are rows by 'kafka'")
+        if self.mode == "append" and self.on_bad_rows != OnBadRows():
+            raise ValueError("'on_bad_rows' is for mode: upsert; an event that cannot be read stops the flow")
+        if twice := sorted(set(self.metadata) & set(self.columns)):
+            raise ValueError(f"metadata names '{twice[0]}', which is among the columns")
+        return self
+
+    @property
+    def metadata_columns(self) -> tuple[Column, ...]:
+        """What is told of each change; never NULL."""
+        return tuple(Column(name=name, type=_METADATA[of], nullable=False) for name, of in self.metadata.items())
 
     @property
     def captured(self) -> CapturedTable | None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from streamhouse.ingest.bad_rows import Letter
-from streamhouse.ingest.debezium import Events
+from streamhouse.ingest.event_run import Events
 from streamhouse.ingest.listing import in_order
 from streamhouse.model.types import Position
 

@@ -12,7 +12,7 @@ from streamhouse.ingest.bad_rows import BadRow
 from streamhouse.ingest.cdc import Based
 from streamhouse.ingest.cdc_options import CdcOptions
 from streamhouse.ingest.cdc_order import LaterEvents
-from streamhouse.ingest.debezium import Events
+from streamhouse.ingest.event_run import Events
 from streamhouse.ingest.kafka_settings import check_settings, client_settings
 from streamhouse.ingest.kafka_topic import Topic
 from streamhouse.ingest.message_formats import RegisteredEvents

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from streamhouse.errors import SourceError
 from streamhouse.ingest.bad_rows import BadRow, Letter, json_reason
-from streamhouse.ingest.debezium import UNDECIDED, Events, WantedEvents, decode
+from streamhouse.ingest.debezium import decode
+from streamhouse.ingest.event_run import UNDECIDED, Events, WantedEvents
 from streamhouse.ingest.not_null import REASON
 
 

@@ -98,6 +98,10 @@ def _letters(source: PlannedSource, root: Path) -> OpenSource:
 def _cdc(options: Mapping[str, Any], root: Path, planned: PlannedSource | None, at: Location | None) -> OpenSource:
     from streamhouse.ingest.cdc import open_cdc
 
+    if options.get("mode") == "append":
+        from streamhouse.ingest.change_rows import open_change_rows
+
+        return open_change_rows(options, root, planned, at)
     if planned is None:
         return open_cdc(options, root, at=at)
     truncations = Truncations(planned.truncations, planned.truncated)

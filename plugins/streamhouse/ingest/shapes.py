@@ -13,9 +13,9 @@ from streamhouse.errors import SourceError, StreamhouseError
 from streamhouse.ingest.cdc_options import CdcOptions
 from streamhouse.ingest.cdc_topic import journal_of
 from streamhouse.ingest.csv_header import CsvRules
-from streamhouse.ingest.debezium import journaled
 from streamhouse.ingest.debezium_schema import messages_of
 from streamhouse.ingest.event_files import newest_captured, newest_lines
+from streamhouse.ingest.event_readers import journaled
 from streamhouse.ingest.file_places import FilePlace, file_place
 from streamhouse.ingest.files_options import FilesOptions
 from streamhouse.ingest.formats import infer_columns
@@ -137,6 +137,9 @@ def _cdc(name: str, options: CdcOptions, root: Path, read: tuple[str, ...]) -> S
         return None
     # Of a captured table any columns that tell its rows apart may be declared, and not its own key alone.
     told = shape.primary_key if table is None else ()
+    if options.mode == "append":
+        columns = (*shape.columns, *map(_as_column, options.metadata_columns))
+        return shape.model_copy(update={"primary_key": (), "columns": columns})
     return shape.model_copy(update={"primary_key": told or options.primary_key})
 
 

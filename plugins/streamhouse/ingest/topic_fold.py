@@ -11,8 +11,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from streamhouse.ingest.bad_rows import BadRow
-from streamhouse.ingest.debezium import Events, WantedEvents, removals_in
+from streamhouse.ingest.debezium import removals_in
 from streamhouse.ingest.debezium_letters import decode_placed
+from streamhouse.ingest.event_run import Events, WantedEvents
 from streamhouse.stores.equality import plain_keys
 
 _CODE = "code"  # twice the place of an event, and 1 more where it writes a row

@@ -26,7 +26,7 @@ class Source(Frozen):
     @property
     def primary_key(self) -> tuple[str, ...]:
         """By which rows are updated and deleted, of a kind that has this option; empty: rows are only added."""
-        option = self.options.get("primary_key", ())
+        option = self.options.get("primary_key", ()) if self.options.get("mode") != "append" else ()
         return tuple(str(name) for name in option) if isinstance(option, list | tuple) else ()
 
 

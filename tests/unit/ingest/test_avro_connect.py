@@ -9,8 +9,9 @@ import fastavro
 import pytest
 
 from streamhouse.ingest.avro_connect import ConnectRecords
-from streamhouse.ingest.debezium import WantedEvents, decode
+from streamhouse.ingest.debezium import decode
 from streamhouse.ingest.debezium_schema import messages_of
+from streamhouse.ingest.event_run import WantedEvents
 from streamhouse.ingest.schema_registry import RegisteredSchema
 from streamhouse.ingest.unreadable import UnreadableError
 from streamhouse.model.table import Column

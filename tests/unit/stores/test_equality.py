@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from streamhouse.ingest.debezium import Events, last_of_each
+from streamhouse.ingest.debezium import last_of_each
+from streamhouse.ingest.event_run import Events
 from streamhouse.model.table import Column
 from streamhouse.stores.arrow import arrow_schema, conform
 from streamhouse.stores.base import Changes

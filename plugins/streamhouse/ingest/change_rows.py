@@ -1,0 +1,182 @@
+"""The changes of a table as rows: each insert, update and delete is one row, and none is ever changed."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from streamhouse.errors import Location, SourceError
+from streamhouse.ingest.cdc import Captured, Cdc, open_cdc
+from streamhouse.ingest.cdc_options import CdcOptions, ChangeMetadata
+from streamhouse.ingest.event_run import EventRun, event_runs
+from streamhouse.ingest.journal_base import BASE
+from streamhouse.ingest.listing import in_order
+from streamhouse.ingest.options import check_options
+from streamhouse.ingest.truncations import Truncations
+from streamhouse.model.plan import PlannedSource
+from streamhouse.model.table import Column
+from streamhouse.model.types import Position
+from streamhouse.stores.arrow import arrow_schema
+
+_DELETE, _READ = "d", "r"
+
+
+class ChangeRows:
+    """The rows of a `cdc` source with `mode: append`; positions are those of `Cdc`.
+
+    A row has the values after the change, and of a delete those of the key alone. A change of the key is a delete of
+    the old one and a row of the new one. Where all rows are removed, and a person lets that come through, each key
+    that was there is deleted. A range that is read again has the same rows. An event that Debezium wrote twice is
+    there twice; the journal of a capture has none twice.
+
+    Args:
+        changes: What happened, in its order.
+        columns: Those of the rows, in their order: of `changes`, and of `metadata`.
+        metadata: Column → what it says of each change.
+    """
+
+    def __init__(self, changes: Cdc, columns: tuple[Column, ...], metadata: Mapping[str, ChangeMetadata]) -> None:
+        self._changes = changes
+        self._columns = columns
+        self._metadata = metadata
+        self.available = changes.available
+        self.advance = changes.advance
+        self.rows_between = changes.rows_between
+
+    def columns(self) -> tuple[Column, ...]:
+        """See `Cdc.columns`; and those of the metadata.
+
+        Raises:
+            SourceError: no row of these has a column.
+        """
+        self._changes.columns()
+        return self._columns
+
+    def read(self, start: Position, end: Position, columns: tuple[str, ...] | None = None) -> pa.Table:
+        """The changes in `[start, end)`, in their order.
+
+        Raises:
+            RowsLostError: a file of the range is gone, or shorter than it was.
+            SourceError: a line is no change event, a value does not fit, or an event lacks a time that is wanted; with
+                its file and line.
+        """
+        wanted = tuple(one for one in self._columns if columns is None or one.name in columns)
+        schema = arrow_schema(wanted)
+        parts = [
+            self._rows(run, number, schema)
+            for name, first, lines in self._changes.lines_between(start, end)
+            for run, number in self._runs(name, first, lines, end)
+        ]
+        return pa.concat_tables([schema.empty_table(), *parts])
+
+    def _runs(self, name: str, first: int, lines: list[bytes], end: Position) -> "list[tuple[_Changes, int]]":
+        """Changes, and the number of the first line's; the rows of a base come before all that follows it."""
+        is_base = name.endswith(BASE)
+        before = {one: count for one, count in end.items() if not is_base and in_order(one) < in_order(name)}
+        number = 2 * (sum(before.values()) + first)
+        wanted, found = replace(self._changes.wanted, are_rows=True), []
+        for run in event_runs(lines, wanted, name, first + 1, exact=True):
+            self._refuse_without_time(run, name, first + 1)
+            if run.cleared_at is None:
+                found.append((_Changes.of(run, is_base=is_base), number))
+            else:
+                there = self._changes.state({**before, name: first + run.cleared_at}, self._changes.primary_key)
+                found.append((_Changes.clearing(run, run.cleared_at, there), number))
+        return found
+
+    def _refuse_without_time(self, run: EventRun, name: str, first: int) -> None:
+        without = next((line for line, (_, time) in run.told.items() if time is None), None)
+        if without is not None and "committed_at" in self._metadata.values():
+            what = "the event does not say in 'source' when it was committed: it has no ts_ms"
+            raise SourceError(what, at=Location(name, first + without), hint="leave committed_at out of 'metadata'")
+
+    def _rows(self, changes: "_Changes", number: int, schema: pa.Schema) -> pa.Table:
+        told: dict[ChangeMetadata, pa.Array] = {
+            "op": changes.ops,
+            "committed_at": changes.times,
+            "number": pa.array(changes.places + number, pa.int64()),
+        }
+        there, nothing = set(changes.rows.column_names), len(changes.places)
+        arrays: list[Any] = []
+        for field in schema:
+            if (of := self._metadata.get(field.name)) is not None:
+                arrays.append(told[of])
+            else:
+                arrays.append(changes.rows.column(field.name) if field.name in there else pa.nulls(nothing, field.type))
+        return pa.table(arrays, schema=schema)
+
+
+class CapturedChangeRows(ChangeRows):
+    """The same of a table of a database, which a capture reads."""
+
+    def __init__(self, changes: Captured, columns: tuple[Column, ...], metadata: Mapping[str, ChangeMetadata]) -> None:
+        super().__init__(changes, columns, metadata)
+        self.oldest = changes.oldest
+        self.identity = changes.identity
+
+
+class _Changes:
+    """Changes in their order.
+
+    Attributes:
+        rows: Their values; of a delete those of the key.
+        places: Rise, but for those of one event that removed all rows.
+        ops: Of each.
+        times: When each was committed.
+    """
+
+    def __init__(self, rows: pa.Table, places: NDArray[np.int64], ops: list[str], run: EventRun) -> None:
+        self.rows = rows
+        self.places = places
+        self.ops = pa.array(ops, pa.string())
+        self.times = pa.array([run.told[at // 2][1] for at in places.tolist()], pa.timestamp("us", tz="UTC"))
+
+    @classmethod
+    def of(cls, run: EventRun, *, is_base: bool) -> "_Changes":
+        """The inserts, updates and deletes of a run."""
+        events = run.events()
+        places = np.concatenate([events.rows_at, events.deletes_at])
+        order = np.argsort(places)
+        both = pa.concat_tables([events.rows, events.deletes], promote_options="default")
+        of_rows = [_READ if is_base else run.told[at // 2][0] for at in events.rows_at.tolist()]
+        ops = [*of_rows, *[_DELETE] * len(events.deletes_at)]
+        return cls(both.take(pa.array(order)), places[order], [ops[at] for at in order.tolist()], run)
+
+    @classmethod
+    def clearing(cls, run: EventRun, line: int, there: pa.Table) -> "_Changes":
+        """A delete of each key that was there."""
+        places = np.full(there.num_rows, 2 * line + 1, dtype=np.int64)
+        return cls(there, places, [_DELETE] * there.num_rows, run)
+
+
+def open_change_rows(
+    options: Mapping[str, Any], root: Path, planned: PlannedSource | None, at: Location | None
+) -> ChangeRows:
+    """The changes of a source as rows; no file is read.
+
+    Args:
+        options: Of the source.
+        root: The project's folder.
+        planned: As a plan has it, which fixes the columns and their order; None: those declared, then the metadata.
+        at: Where the source is defined.
+
+    Raises:
+        SourceError: an option is wrong, or the file or folder does not exist.
+    """
+    checked = check_options(CdcOptions, "cdc", options, at)
+    if planned is None:
+        changes = open_cdc(options, root, at=at)
+    else:
+        own = tuple(one for one in planned.columns if one.name not in checked.metadata)
+        truncations = Truncations(planned.truncations, planned.truncated)
+        changes = open_cdc(options, root, columns=own, truncations=truncations, loose=planned.optional, at=at)
+    there = [one.model_copy(update={"nullable": one.name not in checked.primary_key}) for one in changes.wanted.columns]
+    columns = {one.name: one for one in (*there, *checked.metadata_columns)}
+    ordered = tuple(columns[one.name] for one in planned.columns) if planned is not None else tuple(columns.values())
+    if isinstance(changes, Captured):
+        return CapturedChangeRows(changes, ordered, checked.metadata)
+    return ChangeRows(changes, ordered, checked.metadata)
