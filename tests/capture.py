@@ -80,7 +80,7 @@ class Shop:
         )
         return opened
 
-    def reads(self, flow: str, **sources: Any) -> None:
+    def reads(self, flow: str, *, mode: str = "upsert", **sources: Any) -> None:
         """An applied flow that has yet to read all: source → table, columns, key."""
         (self.root / "actions").mkdir(exist_ok=True)
         header = "/* ---\naction: ingest_as_is\nstep: ingest\ninputs: {rows: {}}\n--- */\n"
@@ -89,7 +89,12 @@ class Shop:
             "flow": flow,
             "sources": {
                 name: {
-                    "cdc": {self.kind: {"connection": "shop", "table": table}, "primary_key": key, "columns": columns}
+                    "cdc": {
+                        self.kind: {"connection": "shop", "table": table},
+                        "primary_key": key,
+                        "columns": columns,
+                        "mode": mode,
+                    }
                 }
                 for name, (table, columns, key) in sources.items()
             },

@@ -1,6 +1,6 @@
 """The changes of a table as rows: each insert, update and delete is one row, and none is ever changed."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from streamhouse.errors import Location, SourceError
 from streamhouse.ingest.cdc import Captured, Cdc, open_cdc
 from streamhouse.ingest.cdc_options import CdcOptions, ChangeMetadata
+from streamhouse.ingest.debezium import last_of_each
 from streamhouse.ingest.event_run import EventRun, event_runs
 from streamhouse.ingest.journal_base import BASE
 from streamhouse.ingest.listing import in_order
@@ -66,23 +67,32 @@ class ChangeRows:
         """
         wanted = tuple(one for one in self._columns if columns is None or one.name in columns)
         schema = arrow_schema(wanted)
-        parts = [
-            self._rows(run, number, schema)
-            for name, first, lines in self._changes.lines_between(start, end)
-            for run, number in self._runs(name, first, lines, end)
-        ]
+        found = self._changes.lines_between(start, end)
+        of_base = [one for one in found if one[0].endswith(BASE)]
+        parts = [self._rows(changes, 0, schema) for changes in self._of_base(of_base)]
+        for name, first, lines in found[len(of_base) :]:
+            parts += [self._rows(changes, number, schema) for changes, number in self._runs(name, first, lines, end)]
         return pa.concat_tables([schema.empty_table(), *parts])
 
-    def _runs(self, name: str, first: int, lines: list[bytes], end: Position) -> "list[tuple[_Changes, int]]":
-        """Changes, and the number of the first line's; the rows of a base come before all that follows it."""
-        is_base = name.endswith(BASE)
-        before = {one: count for one, count in end.items() if not is_base and in_order(one) < in_order(name)}
-        number = 2 * (sum(before.values()) + first)
-        wanted, found = replace(self._changes.wanted, are_rows=True), []
-        for run in event_runs(lines, wanted, name, first + 1, exact=True):
+    def _of_base(self, parts: list[tuple[str, int, list[bytes]]]) -> "Iterator[_Changes]":
+        """The rows of a base, if there is one: as of the end of the changes that it replaces."""
+        name = next((name for name, _, _ in parts), "")
+        for run in self._checked([line for _, _, lines in parts for line in lines], name, 0):
+            yield _Changes.of_base(run, self._changes.primary_key)
+
+    def _checked(self, lines: list[bytes], name: str, first: int) -> Iterator[EventRun]:
+        for run in event_runs(lines, replace(self._changes.wanted, are_rows=True), name, first + 1, exact=True):
             self._refuse_without_time(run, name, first + 1)
+            yield run
+
+    def _runs(self, name: str, first: int, lines: list[bytes], end: Position) -> "list[tuple[_Changes, int]]":
+        """Changes, and the number of the first line's."""
+        before = {one: count for one, count in end.items() if in_order(one) < in_order(name)}
+        number = 2 * (sum(before.values()) + first)
+        found = []
+        for run in self._checked(lines, name, first):
             if run.cleared_at is None:
-                found.append((_Changes.of(run, is_base=is_base), number))
+                found.append((_Changes.of(run), number))
             else:
                 there = self._changes.state({**before, name: first + run.cleared_at}, self._changes.primary_key)
                 found.append((_Changes.clearing(run, run.cleared_at, there), number))
@@ -136,15 +146,20 @@ class _Changes:
         self.times = pa.array([run.told[at // 2][1] for at in places.tolist()], pa.timestamp("us", tz="UTC"))
 
     @classmethod
-    def of(cls, run: EventRun, *, is_base: bool) -> "_Changes":
+    def of(cls, run: EventRun) -> "_Changes":
         """The inserts, updates and deletes of a run."""
         events = run.events()
         places = np.concatenate([events.rows_at, events.deletes_at])
         order = np.argsort(places)
         both = pa.concat_tables([events.rows, events.deletes], promote_options="default")
-        of_rows = [_READ if is_base else run.told[at // 2][0] for at in events.rows_at.tolist()]
-        ops = [*of_rows, *[_DELETE] * len(events.deletes_at)]
+        ops = [*(run.told[at // 2][0] for at in events.rows_at.tolist()), *[_DELETE] * len(events.deletes_at)]
         return cls(both.take(pa.array(order)), places[order], [ops[at] for at in order.tolist()], run)
+
+    @classmethod
+    def of_base(cls, run: EventRun, key: tuple[str, ...]) -> "_Changes":
+        """The rows that are there at the end of a base."""
+        there = last_of_each([run.events()], key)
+        return cls(there.rows, there.rows_at, [_READ] * len(there.rows_at), run)
 
     @classmethod
     def clearing(cls, run: EventRun, line: int, there: pa.Table) -> "_Changes":

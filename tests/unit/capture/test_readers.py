@@ -17,6 +17,13 @@ def found(shop, flows):
     return sorted(((one.name, one.table, one.position) for one in readers), key=str)
 
 
+def test_a_flow_whose_rows_are_the_changes_needs_all_of_them_for_ever(tmp_path):
+    shop = Shop(tmp_path / "shop", "postgresql://me@localhost:1/shop")
+    shop.reads("a", mode="append", orders=(TABLE, ORDERS, ["id"]))
+    shop.is_at("a", orders=AT)
+    assert found(shop, {"a"}) == [("flow a", TABLE, None)]
+
+
 def test_flows_and_what_is_filled_beside_them(tmp_path):
     shop = Shop(tmp_path / "shop", "postgresql://me@localhost:1/shop")
     for flow in ("a", "b"):

@@ -246,6 +246,24 @@ def test_a_reader_before_the_base_gets_an_error_and_not_fewer_rows(journal):
     assert "begins after" in _keyed_lost("orders", source, [old]).detail
 
 
+def test_changes_as_rows_begin_with_the_rows_of_the_base(journal):
+    journal(line("c", 1, {"note": "a"}), line("c", 2, {"note": "b"}), line("u", 2, {"note": "c"}), line("d", 1))
+    journal(line("u", 2, {"note": "d"}), line("d", 2))
+    options = {**OPTIONS, "mode": "append", "metadata": {"op": "op", "change": "number"}}
+
+    def told():
+        source = open_source(Source(name="orders", kind="cdc", options=options), journal.root)
+        found = source.read({}, source.available()).to_pylist()
+        numbers = [one["change"] for one in found]
+        assert numbers == sorted(set(numbers))
+        return [(one["op"], one["id"], one["note"]) for one in found]
+
+    later = [("u", 2, "d"), ("d", 2, None)]
+    assert told() == [("c", 1, "a"), ("c", 2, "b"), ("u", 2, "c"), ("d", 1, None), *later]
+    assert shorten(journal.root, journal.group, [])
+    assert told() == [("r", 2, "c"), *later]
+
+
 def test_a_new_reader_takes_the_base_in_one_epoch(journal):
     journal(*(line("c", n, {"note": "a"}) for n in range(9)))
     journal()
