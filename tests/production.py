@@ -28,25 +28,32 @@ from tests.ports import take_ports
 
 
 @contextmanager
-def postgres(*settings: str) -> Iterator[str]:
-    """The URL of an empty PostgreSQL database of its own, whose server has these settings and ends with the block."""
+def postgres(*settings: str, folder: Path | None = None, port: int | None = None) -> Iterator[str]:
+    """The URL of an empty PostgreSQL database of its own, whose server has these settings and ends with the block.
+
+    Args:
+        settings: Of the server, such as `wal_level=logical`.
+        folder: Of its data, which may be there from a block before; None: it goes with the block.
+        port: The one it had before; None: a free one.
+    """
     programs = _postgres_programs()
     as_somebody = ["setpriv", "--reuid=nobody", "--clear-groups"] if os.geteuid() == 0 else []  # it refuses root
-    with TemporaryDirectory(prefix="postgres-") as name:  # where that somebody may go
-        folder = Path(name)
-        if as_somebody:
-            shutil.chown(folder, "nobody")
+    with ExitStack() as block:
+        folder = folder or Path(block.enter_context(TemporaryDirectory(prefix="postgres-")))
         data = folder / "data"
-        _done([*as_somebody, str(programs / "initdb"), "-D", str(data), "-U", "streamhouse", "-A", "trust"])
-        (port,) = take_ports(1)
+        if not data.exists():
+            if as_somebody:
+                shutil.chown(folder, "nobody")  # where that somebody may go
+            _done([*as_somebody, str(programs / "initdb"), "-D", str(data), "-U", "streamhouse", "-A", "trust"])
+        port = port or take_ports(1)[0]
         options = ["-p", str(port), "-k", "", "-c", f"listen_addresses={LOOPBACK}", "-c", "fsync=off"]
         options += [part for setting in settings for part in ("-c", setting)]
         server = [*as_somebody, str(programs / "postgres"), "-D", str(data), *options]
-        with process(server, folder / "log", signal.SIGINT):
-            until_open(port)
-            url = f"postgresql+psycopg://streamhouse@{LOOPBACK}:{port}/postgres"
-            _until_answers(url)
-            yield url
+        block.enter_context(process(server, folder / "log", signal.SIGINT))
+        until_open(port)
+        url = f"postgresql+psycopg://streamhouse@{LOOPBACK}:{port}/postgres"
+        _until_answers(url)
+        yield url
 
 
 def _postgres_programs() -> Path:

@@ -109,7 +109,7 @@ def event_reader(wanted: WantedEvents, *, exact: bool = False) -> Envelopes | Jo
 def event_runs(
     lines: Sequence[bytes], wanted: WantedEvents, name: str, first: int, *, exact: bool
 ) -> "Iterator[EventRun]":
-    """The events of some lines, in their order; arguments and errors as of `decode`.
+    """The events of some lines, in their order.
 
     Args:
         lines: One event each.
@@ -120,6 +120,9 @@ def event_runs(
 
     Yields:
         Events that follow each other and whose values are written in one way; or one that removes all rows.
+
+    Raises:
+        SourceError: a line is no change event, or removes all rows and a person has to say whether that is followed.
     """
     reader = event_reader(wanted, exact=exact)
     run: EventRun | None = None
@@ -191,7 +194,11 @@ class EventRun:
         self._deletes_at: list[int] = []
 
     def take(self, event: Any, number: int) -> None:
-        """Add the event of a line."""
+        """Add the event of a line.
+
+        Raises:
+            SourceError: it is no change event.
+        """
         if not isinstance(event, dict):
             raise self._error("the line is no object", number, _NO_EVENT)
         op, after, before = event.get("op"), event.get("after"), event.get("before")
@@ -224,7 +231,11 @@ class EventRun:
             raise self._error(f"the event has the unknown op '{op}'", number, hint or "known: c, r, u, d")
 
     def events(self) -> Events:
-        """All that were added, as columns."""
+        """All that were added, as columns.
+
+        Raises:
+            SourceError: an event lacks its key, or has a value that does not fit.
+        """
         return Events(
             self._table(self._rows, self._rows_at, self._wanted.columns),
             np.array(self._rows_at, dtype=np.int64),
