@@ -17,7 +17,7 @@ from streamhouse.ingest.event_run import EventRun, event_runs
 from streamhouse.ingest.journal_base import BASE
 from streamhouse.ingest.listing import in_order
 from streamhouse.ingest.options import check_options
-from streamhouse.ingest.truncations import Truncations
+from streamhouse.ingest.truncations import FOLLOWED
 from streamhouse.model.plan import PlannedSource
 from streamhouse.model.table import Column
 from streamhouse.model.types import Position
@@ -30,8 +30,8 @@ class ChangeRows:
     """The rows of a `cdc` source with `mode: append`; positions are those of `Cdc`.
 
     A row has the values after the change, and of a delete those of the key alone. A change of the key is a delete of
-    the old one and a row of the new one. Where all rows are removed, and a person lets that come through, each key
-    that was there is deleted. A range that is read again has the same rows. An event that Debezium wrote twice is
+    the old one and a row of the new one. Where all rows are removed, each key that was there is deleted; no row here
+    goes, so no person is asked. A range that is read again has the same rows. An event that Debezium wrote twice is
     there twice; the journal of a capture has none twice.
 
     Args:
@@ -163,7 +163,8 @@ class _Changes:
 
     @classmethod
     def clearing(cls, run: EventRun, line: int, there: pa.Table) -> "_Changes":
-        """A delete of each key that was there."""
+        """A delete of each key that was there, in the order of the keys."""
+        there = there.sort_by([(name, "ascending") for name in there.column_names])
         places = np.full(there.num_rows, 2 * line + 1, dtype=np.int64)
         return cls(there, places, [_DELETE] * there.num_rows, run)
 
@@ -183,12 +184,9 @@ def open_change_rows(
         SourceError: an option is wrong, or the file or folder does not exist.
     """
     checked = check_options(CdcOptions, "cdc", options, at)
-    if planned is None:
-        changes = open_cdc(options, root, at=at)
-    else:
-        own = tuple(one for one in planned.columns if one.name not in checked.metadata)
-        truncations = Truncations(planned.truncations, planned.truncated)
-        changes = open_cdc(options, root, columns=own, truncations=truncations, loose=planned.optional, at=at)
+    own = tuple(one for one in planned.columns if one.name not in checked.metadata) if planned is not None else None
+    loose = planned.optional if planned is not None else ()
+    changes = open_cdc(options, root, columns=own, truncations=FOLLOWED, loose=loose, at=at)
     there = [one.model_copy(update={"nullable": one.name not in checked.primary_key}) for one in changes.wanted.columns]
     columns = {one.name: one for one in (*there, *checked.metadata_columns)}
     ordered = tuple(columns[one.name] for one in planned.columns) if planned is not None else tuple(columns.values())

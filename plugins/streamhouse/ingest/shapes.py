@@ -139,7 +139,7 @@ def _cdc(name: str, options: CdcOptions, root: Path, read: tuple[str, ...]) -> S
     told = shape.primary_key if table is None else ()
     if options.mode == "append":
         columns = (*shape.columns, *map(_as_column, options.metadata_columns))
-        return shape.model_copy(update={"primary_key": (), "columns": columns})
+        return shape.model_copy(update={"primary_key": (), "columns": columns, "truncated": ""})
     return shape.model_copy(update={"primary_key": told or options.primary_key})
 
 

@@ -10,11 +10,11 @@ class Truncations:
     """Decides of each removal of all rows, so that rows read again are the same.
 
     Attributes:
-        otherwise: Of those that nobody decided of: the rows stay, or that is to be decided first.
+        otherwise: Of those that nobody decided of: the rows stay, are removed as well, or that is to be decided first.
         decided: Id of a removal → whether rows stay, or are removed as well.
     """
 
-    otherwise: Literal["kept", "asked"] = "asked"
+    otherwise: Literal["kept", "removed", "asked"] = "asked"
     decided: Mapping[str, Literal["kept", "removed"]] = field(default_factory=dict)
 
     def of(self, truncation: str) -> Literal["kept", "removed", "asked"]:
@@ -23,3 +23,5 @@ class Truncations:
 
 
 NO_DECISIONS = Truncations()
+FOLLOWED = Truncations("removed")
+"""Every removal is followed."""

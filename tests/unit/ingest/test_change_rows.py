@@ -91,28 +91,20 @@ def test_an_event_that_does_not_say_when_is_an_error_where_that_is_wanted(tmp_pa
     assert len(rows(source_of(tmp_path, metadata={"op": "op"}))) == 2
 
 
-@pytest.mark.parametrize("decided", ["removed", "kept", "asked"])
-def test_all_rows_that_are_removed_at_once(tmp_path, decided):
-    write(tmp_path / "1.jsonl", event("c", None, row(1, "a")), event("c", None, row(2, "b")))
-    write(tmp_path / "1.jsonl", event("d", row(1, "a")), event("t", second=9), event("c", None, row(2, "c")))
-    shape = source_shape("changes", PlannedSource(name="changes", kind="cdc", options=OPTIONS, columns=()), tmp_path)
-    found = {} if decided == "asked" else {shape.truncated: decided}
-    planned = PlannedSource(
-        name="changes",
-        kind="cdc",
-        options=OPTIONS,
-        columns=source_of(tmp_path).columns(),
-        truncations="asked",
-        truncated=found,
-    )
-    source = open_source(planned, tmp_path)
-    if decided == "asked":
-        with pytest.raises(SourceError, match="the table was truncated"):
-            rows(source)
-        return
-    removed = [("d", 2, None)] if decided == "removed" else []
-    assert changes(source) == [("c", 1, "a"), ("c", 2, "b"), ("d", 1, None), *removed, ("c", 2, "c")]
-    assert [one["at"].second for one in rows(source)][3:4] == ([9] if removed else [0])
+def test_a_removal_of_all_rows_is_a_delete_of_each_key_and_no_question(tmp_path):
+    write(tmp_path / "1.jsonl", event("c", None, row(1, "a")), event("c", None, row(2, "b")), event("d", row(1, "a")))
+    write(tmp_path / "2.jsonl", event("c", None, row(3, "c")), event("t", second=9), event("c", None, row(2, "d")))
+    source = source_of(tmp_path)
+    removed = [("d", 2, None), ("d", 3, None)]
+    found = changes(source)
+    assert found[:4] + sorted(found[4:6]) + found[6:] == [
+        *[("c", 1, "a"), ("c", 2, "b"), ("d", 1, None), ("c", 3, "c"), *removed],
+        ("c", 2, "d"),
+    ]
+    assert [one["at"].second for one in rows(source)] == [0, 0, 0, 0, 9, 9, 0]
+    planned = PlannedSource(name="changes", kind="cdc", options=OPTIONS, columns=source.columns())
+    assert open_source(planned, tmp_path).read({}, source.available()).equals(source.read({}, source.available()))
+    assert source_shape("changes", planned, tmp_path).truncated == ""
 
 
 def test_columns_stay_in_the_order_of_the_plan(tmp_path):
