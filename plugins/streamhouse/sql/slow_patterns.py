@@ -135,8 +135,11 @@ class _Places:
             return whole
         if isinstance(part, Choice):
             options = [self.piece(one, times) for one in part.options]
-            first, last = (sum((getattr(one, end) for one in options), Counter()) for end in ("first", "last"))
-            return _Piece(first, last, sum(one.empty for one in options))
+            return _Piece(
+                sum((one.first for one in options), Counter()),
+                sum((one.last for one in options), Counter()),
+                sum(one.empty for one in options),
+            )
         if isinstance(part, Repeat):
             return self._repeated(part, times)
         if isinstance(part, Look):
