@@ -30,7 +30,7 @@ class JavaPatternError(ValueError):
 
 
 @dataclass(frozen=True)
-class Letter:
+class OneLetter:
     """One letter, of those that a test lets pass."""
 
     takes: Test
@@ -44,7 +44,7 @@ class Sequence:
 
 
 @dataclass(frozen=True)
-class Choice:
+class OneOf:
     """One of several."""
 
     options: "tuple[Part, ...]"
@@ -67,20 +67,20 @@ class Atomic:
 
 
 @dataclass(frozen=True)
-class Look:
+class LookAround:
     """A part that is looked for, ahead or back, and takes no letter."""
 
     body: "Part"
 
 
 @dataclass(frozen=True)
-class Same:
+class SameAgain:
     """What a group took, once more."""
 
     body: "Part"
 
 
-Part = Letter | Sequence | Choice | Repeat | Atomic | Look | Same
+Part = OneLetter | Sequence | OneOf | Repeat | Atomic | LookAround | SameAgain
 _NOTHING = Sequence()
 
 
@@ -95,7 +95,7 @@ def java_pattern(text: str) -> tuple[Part, frozenset[str]]:
     Raises:
         JavaPatternError: it is none.
     """
-    reader = _Reader(_QUOTE.sub(_unquoted, text))
+    reader = _PatternReader(_QUOTE.sub(_unquoted, text))
     found = reader.choice(frozenset())
     if reader.at < len(reader.text):
         raise JavaPatternError("a bracket that nothing opens")
@@ -108,7 +108,7 @@ def _unquoted(found: re.Match[str]) -> str:
     return "".join(one if one.isascii() and one.isalnum() else f"\\{one}" for one in found[1])
 
 
-class _Reader:
+class _PatternReader:
     def __init__(self, text: str) -> None:
         self.text, self.at, self.deep = text, 0, 0
         self.groups: dict[str, Part] = {}
@@ -125,7 +125,7 @@ class _Reader:
             options.append(found)
             if not self._takes("|"):
                 self.deep -= 1
-                return options[0] if len(options) == 1 else Choice(tuple(options))
+                return options[0] if len(options) == 1 else OneOf(tuple(options))
 
     def _sequence(self, flags: frozenset[str]) -> tuple[Part, frozenset[str]]:
         parts: list[Part] = []
@@ -166,19 +166,19 @@ class _Reader:
         if one == "(":
             return self._group(flags)
         if one == "[":
-            return Letter(self._in(flags))
+            return OneLetter(self._in(flags))
         if one == ".":
             ends = "" if "s" in flags else "\n" if "d" in flags else "\n\r\x85\u2028\u2029"
-            return Letter(lambda letter: letter not in ends)
+            return OneLetter(lambda letter: letter not in ends)
         if one in "^$":
             return _NOTHING
         if one in "*+?{":
             raise JavaPatternError("nothing is repeated")
         return self._escape(flags) if one == "\\" else self._letter(one, flags)
 
-    def _letter(self, one: str, flags: frozenset[str]) -> Letter:
+    def _letter(self, one: str, flags: frozenset[str]) -> OneLetter:
         self.named.add(one)
-        return Letter(one_of(one, "i" in flags))
+        return OneLetter(one_of(one, "i" in flags))
 
     def _group(self, flags: frozenset[str]) -> Part:
         if not self._takes("?"):
@@ -191,7 +191,7 @@ class _Reader:
             return Atomic(self._closed(flags))
         for sign in ("=", "!", "<=", "<!"):
             if self._takes(sign):
-                return Look(self._closed(flags))
+                return LookAround(self._closed(flags))
         if self._takes("<") and (found := _NAME.match(self.text, self.at)):
             self.at, self.count = found.end(), self.count + 1
             self.groups[str(self.count)] = _NOTHING
@@ -222,15 +222,17 @@ class _Reader:
             self.at += 1
             return _NOTHING
         if self._takes("R"):
-            return Choice((Sequence((Letter(one_of("\r", False)), Letter(one_of("\n", False)))), Letter(of_sign("v"))))
+            return OneOf(
+                (Sequence((OneLetter(one_of("\r", False)), OneLetter(one_of("\n", False)))), OneLetter(of_sign("v")))
+            )
         if self._takes("X"):
-            return Letter(lambda _: True)
-        return Letter(self._set(flags))
+            return OneLetter(lambda _: True)
+        return OneLetter(self._set(flags))
 
     def _same(self, name: str) -> Part:
         while name.isdecimal() and (more := self._peek_raw()).isdecimal() and f"{name}{more}" in self.groups:
             name, self.at = f"{name}{more}", self.at + 1
-        return Same(self.groups.get(name, _NOTHING))
+        return SameAgain(self.groups.get(name, _NOTHING))
 
     def _set(self, flags: frozenset[str]) -> Test:
         """What an escape takes: a set of letters, or one."""

@@ -18,13 +18,13 @@ from math import inf
 
 from streamhouse.sql.java_pattern import (
     Atomic,
-    Choice,
     JavaPatternError,
-    Letter,
-    Look,
+    LookAround,
+    OneLetter,
+    OneOf,
     Part,
     Repeat,
-    Same,
+    SameAgain,
     Sequence,
     java_pattern,
 )
@@ -85,7 +85,7 @@ def _alone(tree: Part) -> list[Part]:
     found, todo = [tree], [tree]
     while todo:
         part = todo.pop()
-        if isinstance(part, (Atomic, Look)):
+        if isinstance(part, (Atomic, LookAround)):
             found.append(part.body)
         todo += _inner(part)
     return found
@@ -94,13 +94,13 @@ def _alone(tree: Part) -> list[Part]:
 def _inner(part: Part) -> tuple[Part, ...]:
     if isinstance(part, Sequence):
         return part.parts
-    if isinstance(part, Choice):
+    if isinstance(part, OneOf):
         return part.options
-    return () if isinstance(part, (Letter, Same)) else (part.body,)
+    return () if isinstance(part, (OneLetter, SameAgain)) else (part.body,)
 
 
 @dataclass
-class _Piece:
+class _PatternPiece:
     """A part of an expression: where it begins and ends, each with the number of ways, and whether it may be empty."""
 
     first: Counter[int] = field(default_factory=Counter)
@@ -121,39 +121,39 @@ class _Places:
         self.ways: list[Counter[int]] = []
         self._samples = samples
         self._is_looping = is_looping
-        self._known: dict[Letter, int] = {}
+        self._known: dict[OneLetter, int] = {}
         self._count = 0
 
-    def piece(self, part: Part, times: float) -> _Piece:
+    def piece(self, part: Part, times: float) -> _PatternPiece:
         """The places of a part that is matched so many times at most, by the repetitions around it."""
-        if isinstance(part, Letter):
+        if isinstance(part, OneLetter):
             return self._place(part)
         if isinstance(part, Sequence):
-            whole = _Piece()
+            whole = _PatternPiece()
             for one in part.parts:
                 whole = self._joined(whole, self.piece(one, times))
             return whole
-        if isinstance(part, Choice):
+        if isinstance(part, OneOf):
             options = [self.piece(one, times) for one in part.options]
-            return _Piece(
+            return _PatternPiece(
                 sum((one.first for one in options), Counter()),
                 sum((one.last for one in options), Counter()),
                 sum(one.empty for one in options),
             )
         if isinstance(part, Repeat):
             return self._repeated(part, times)
-        if isinstance(part, Look):
-            return _Piece()
+        if isinstance(part, LookAround):
+            return _PatternPiece()
         return self._without_loops(part.body, times)  # one way is tried, or the text is known
 
-    def _without_loops(self, body: Part, times: float) -> _Piece:
+    def _without_loops(self, body: Part, times: float) -> _PatternPiece:
         before, self._is_looping = self._is_looping, False
         try:
             return self.piece(body, times)
         finally:
             self._is_looping = before
 
-    def _place(self, letter: Letter) -> _Piece:
+    def _place(self, letter: OneLetter) -> _PatternPiece:
         if len(self.letters) >= _MOST_PLACES:
             raise TooLargeError
         if letter not in self._known:
@@ -161,17 +161,17 @@ class _Places:
         self.letters.append(self._known[letter])
         self.ways.append(Counter())
         at = len(self.letters) - 1
-        return _Piece(Counter({at: 1}), Counter({at: 1}), 0)
+        return _PatternPiece(Counter({at: 1}), Counter({at: 1}), 0)
 
-    def _joined(self, left: _Piece, right: _Piece) -> _Piece:
+    def _joined(self, left: _PatternPiece, right: _PatternPiece) -> _PatternPiece:
         self._lead(left, right)
-        return _Piece(
+        return _PatternPiece(
             left.first + Counter({at: ways * left.empty for at, ways in right.first.items()}),
             right.last + Counter({at: ways * right.empty for at, ways in left.last.items()}),
             left.empty * right.empty,
         )
 
-    def _lead(self, left: _Piece, right: _Piece) -> None:
+    def _lead(self, left: _PatternPiece, right: _PatternPiece) -> None:
         self._count += len(left.last) * len(right.first)
         if self._count > _MOST_WAYS:
             raise TooLargeError
@@ -179,10 +179,10 @@ class _Places:
             for begin, more in right.first.items():
                 self.ways[end][begin] += ways * more
 
-    def _repeated(self, part: Repeat, times: float) -> _Piece:
+    def _repeated(self, part: Repeat, times: float) -> _PatternPiece:
         least, most, body = part.least, part.most, part.body
         if not most:
-            return _Piece()
+            return _PatternPiece()
         if not self._is_looping and most == inf:
             return self._copies(body, min(least, _FEW), max(min(least, _FEW), 1), times)
         if most * times < _FEW or most == 1:
@@ -193,15 +193,15 @@ class _Places:
             return self._copies(body, min(least, _MOST_COPIES), int(min(most, _MOST_COPIES)), times)
         looped = self.piece(body, inf)
         self._lead(looped, looped)
-        return _Piece(looped.first, looped.last, 1 if least == 0 or looped.empty else 0)
+        return _PatternPiece(looped.first, looped.last, 1 if least == 0 or looped.empty else 0)
 
-    def _copies(self, body: Part, least: int, most: int, times: float) -> _Piece:
+    def _copies(self, body: Part, least: int, most: int, times: float) -> _PatternPiece:
         """`(x(x(x)?)?)?`: as Java tries them, one more only behind the one before."""
-        whole = _Piece()
+        whole = _PatternPiece()
         for number in range(most, 0, -1):
             whole = self._joined(self.piece(body, times * most), whole)
             if number > least:
-                whole = _Piece(whole.first, whole.last, whole.empty + 1)
+                whole = _PatternPiece(whole.first, whole.last, whole.empty + 1)
         return whole
 
 
@@ -209,4 +209,4 @@ def _has_choice(part: Part) -> bool:
     """Whether there is more than one way through a part."""
     if isinstance(part, Repeat) and part.least != part.most:
         return True
-    return isinstance(part, Choice) or (not isinstance(part, Look) and any(map(_has_choice, _inner(part))))
+    return isinstance(part, OneOf) or (not isinstance(part, LookAround) and any(map(_has_choice, _inner(part))))
