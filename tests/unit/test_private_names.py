@@ -68,8 +68,6 @@ ALLOWED = {
     ("streamhouse/ingest/kafka_topic.py", "_INVALID_ARG"),
     ("streamhouse/ingest/kafka_topic.py", "_UNKNOWN_TOPIC"),
     ("streamhouse/ingest/kafka_topic.py", "_PARTITION_EOF"),
-    ("streamhouse/sql/slow_patterns.py", "_constants"),  # Python's own parser of regular expressions
-    ("streamhouse/sql/slow_patterns.py", "_parser"),
     ("streamhouse/sql/dialect/__init__.py", "_meta"),  # of sqlglot: its `meta` makes a dict at each look
     ("streamhouse/stores/iceberg/rest_client.py", "_config_headers"),  # of pyiceberg, which has no other door
 }

@@ -14,6 +14,7 @@ from typing import Any
 from streamhouse.autopilot.finding import Means
 from streamhouse.change.apply import apply
 from streamhouse.errors import BlockedError, EnvironmentProblem, StoreUnavailableError, StreamhouseError
+from streamhouse.install.private_file import write_new
 from streamhouse.jobs.tier import tier_flows
 from streamhouse.jobs.upkeep import keep_up
 from streamhouse.model.outcome import Outcome
@@ -221,7 +222,7 @@ class Actor:
         file = (self.project.root / (decision.file or "")).resolve()
         beside = file.with_name(f".{file.name}.autopilot")
         try:
-            beside.write_bytes(new.encode())
+            write_new(beside, new.encode())
             beside.chmod(file.stat().st_mode & 0o777)
             with beside.open("rb") as written:
                 os.fsync(written.fileno())

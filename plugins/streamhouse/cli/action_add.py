@@ -57,6 +57,7 @@ def add(
     The file is an ordinary action: change it as you like. No flow changes.
     """
     from streamhouse.errors import ArgumentsError, did_you_mean
+    from streamhouse.install.private_file import write_new
     from streamhouse.planner.ready_actions import READY, ReadyRequest, text_of
     from streamhouse.registry.read_action import read_action
 
@@ -74,7 +75,7 @@ def add(
     text = text_of(found, called, wanted)
     read_action(text, str(file))
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    write_new(path, text.encode())
     step = f"- {{use: {called}, reads: {{rows: {table}}}, writes: {_LAYERS[found.kind]}.{called}}}"
     if app.as_json:
         app.output.document({"action": called, "file": str(file), "step": step})

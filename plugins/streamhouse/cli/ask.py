@@ -1,6 +1,7 @@
 """`streamhouse ask`: a wish in plain words becomes files to review."""
 
 import json
+import stat
 from difflib import unified_diff
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from streamhouse.planner.request import Request
 
 PREVIEW_ROWS = 10
+_MOST_BYTES = 1_000_000  # of a Request
 EXIT_CODES = """\b
 Exit codes: 0 proposed, 3 there is a question, 4 refused; others as of every command.
 """
@@ -381,7 +383,17 @@ def _request(file: Path) -> "Request":
     from streamhouse.jobs.ask import parsed_request
 
     try:
-        return parsed_request(json.loads(file.read_text()))
+        mode = file.stat().st_mode
+        if not stat.S_ISREG(mode) and not stat.S_ISFIFO(mode):  # a pipe is what a shell makes of <(…)
+            raise click.UsageError(f"--request {file}: this is no file")
+        with file.open("rb") as opened:
+            text = opened.read(_MOST_BYTES + 1)
+    except OSError as error:
+        raise click.UsageError(f"--request {file}: it cannot be read: {error.strerror}") from error
+    if len(text) > _MOST_BYTES:
+        raise click.UsageError(f"--request {file}: it has more than {_MOST_BYTES:,} bytes")
+    try:
+        return parsed_request(json.loads(text.decode("utf-8")))
     except (ValueError, RecursionError) as error:
         raise click.UsageError(f"--request {file}: this is no JSON: {error}") from error
 

@@ -33,6 +33,7 @@ _TIMES = {
 TIMES_OF_DAY = {("int", "time-millis"): 86_400_000, ("long", "time-micros"): 86_400_000_000}
 """Kind and logical type → how many of its units a day has."""
 
+_MOST_TYPES = 20_000
 _UUID_BYTES = 16
 
 
@@ -103,7 +104,7 @@ def avro_record(text: str, references: Mapping[str, str]) -> AvroType:
         references: Name → text of each schema that it refers to, each after those it needs.
 
     Raises:
-        UnreadableError: it is no schema, or of no record.
+        UnreadableError: it is no schema, or of no record, or one whose messages may be endless.
     """
     named: dict[str, Any] = {}
     try:
@@ -112,10 +113,59 @@ def avro_record(text: str, references: Mapping[str, str]) -> AvroType:
         schema = fastavro.parse_schema(json.loads(text), named)
     except Exception as error:
         raise UnreadableError("schema", f"the schema is no Avro: {error}") from error
-    found = _type(schema, named, ())
+    try:
+        _Extent(named).of(schema)
+        found = _type(schema, named, ())
+    except RecursionError as error:
+        raise UnreadableError("schema", "the schema is nested too deeply") from error
     if found.kind != "record" or found.nullable:
         raise UnreadableError("schema", f"the schema is of {found.text or found.kind}, and a row needs a record")
     return found
+
+
+class _Extent:
+    """How many types a schema has once each is written out where it is used, and the fewest bytes of a value.
+
+    Types that name each other twice double with each level. Items without a byte may be any number in a message.
+    """
+
+    def __init__(self, named: Mapping[str, Any]) -> None:
+        self._named = named
+        self._known: dict[str, tuple[int, int]] = {}
+
+    def of(self, schema: Any) -> tuple[int, int]:
+        """Types, and bytes.
+
+        Raises:
+            UnreadableError: the schema is larger than any that a person writes, or has items without a byte.
+        """
+        if isinstance(schema, str):
+            if schema not in self._named:
+                return 1, 0 if schema == "null" else 1
+            if schema not in self._known:
+                self._known[schema] = 1, 1  # within itself: each value has a branch that ends it
+                self._known[schema] = self.of(self._named[schema])
+            return self._known[schema]
+        if isinstance(schema, list):
+            return self._sum(schema)[0], 1
+        kind = schema["type"]
+        if kind in ("record", "error"):
+            return self._sum([field["type"] for field in schema["fields"]])
+        if kind in ("array", "map"):
+            types, least = self.of(schema["items" if kind == "array" else "values"])
+            if kind == "array" and not least:
+                raise UnreadableError("schema", "the items of an array have no byte, so a message may have any number")
+            return types + 1, 1
+        if kind == "fixed":
+            return 1, max(0, schema["size"])
+        return self.of(kind) if isinstance(kind, (dict, list)) or kind in self._named else (1, int(kind != "null"))
+
+    def _sum(self, parts: list[Any]) -> tuple[int, int]:
+        extents = [self.of(one) for one in parts]
+        types = 1 + sum(one for one, _ in extents)
+        if types > _MOST_TYPES:
+            raise UnreadableError("schema", f"it has more than {_MOST_TYPES:,} types, each where it is used")
+        return types, sum(least for _, least in extents)
 
 
 def physical_schema(text: str, references: Mapping[str, str]) -> tuple[Any, Mapping[str, Any]]:

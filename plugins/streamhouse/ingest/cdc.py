@@ -433,5 +433,5 @@ def open_cdc(
         return open_topic(checked, root, columns=columns, truncations=truncations, loose=loose, at=at)
     assert checked.path is not None, "the model asks for one"
     check_place(checked.path, root, at)
-    files = NamedFiles(checked.path, root)
+    files = NamedFiles(checked.path, root, at)
     return Cdc(checked, files, root, columns=columns, truncations=truncations, loose=loose, at=at)

@@ -16,6 +16,8 @@ from streamhouse.ingest.foreign import ForeignError, refuse_foreign
 from streamhouse.ingest.records import Records
 from streamhouse.ingest.unreadable import UnreadableError
 
+MOST_COLUMNS = 20_480
+_FIRST_LINE = re.compile(rb"[^\r\n]+")
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 _BLANKS = bytes(range(33))
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -51,12 +53,21 @@ def utf8_text(data: bytes, form: CsvForm) -> bytes:
     except ForeignError as error:
         raise NoRowError(error.reason, str(error), error.hint) from error
     text = _decoded(data, form)
+    _refuse_wide(text, form)
     # To Spark a mark alone, or one carriage return, is a row where values go over line ends and no names come first.
     marks = data and not text.strip(b"\r\n") and not _EMPTY_LINES.fullmatch(text)
     if marks and form.lines_may_break and not form.header and form.encoding != "utf-16":
         hint = "take the file away, or write it without a byte order mark and with \\n as line end"
         raise NoRowError("malformed", "the file has a mark, and no row", hint)
     return text
+
+
+def _refuse_wide(text: bytes, form: CsvForm) -> None:
+    """Refuse a file whose first line has more values than a table has columns; Spark's reader has the same bound."""
+    first = _FIRST_LINE.search(text)
+    if first is not None and text.count(form.separator.encode(), *first.span()) >= MOST_COLUMNS:
+        found = f"the first line has more than {MOST_COLUMNS:,} values"
+        raise NoRowError("malformed", found, "name another separator, or mend the file: separator: ';'")
 
 
 def _decoded(data: bytes, form: CsvForm) -> bytes:

@@ -5,6 +5,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Protocol, TypeVar
 
+from streamhouse.errors import Location
 from streamhouse.ingest.folders import data_path
 from streamhouse.ingest.journal import TableJournal
 from streamhouse.ingest.lines import Lines
@@ -75,15 +76,16 @@ class BasedFiles(EventFiles, Protocol[Base_co]):
 class NamedFiles:
     """Files that a pattern names."""
 
-    def __init__(self, pattern: str, root: Path) -> None:
+    def __init__(self, pattern: str, root: Path, at: Location | None = None) -> None:
         self._pattern = pattern
         self._root = root
+        self._at = at
         self._files: dict[str, Lines] = {}
         self._lock = Lock()
 
     def names(self) -> list[str]:
         """See `EventFiles`."""
-        return list_files(self._pattern, self._root)
+        return list_files(self._pattern, self._root, self._at)
 
     def lines(self, name: str) -> Lines:
         """See `EventFiles`."""

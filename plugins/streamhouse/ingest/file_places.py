@@ -51,13 +51,14 @@ class FilePlace(Protocol):
 class FolderFiles:
     """See `FilePlace`."""
 
-    def __init__(self, pattern: str, root: Path) -> None:
+    def __init__(self, pattern: str, root: Path, at: Location | None = None) -> None:
         self._pattern = pattern
         self._root = root
+        self._at = at
 
     def names(self) -> list[str]:
         """See `FilePlace.names`."""
-        return list_files(self._pattern, self._root)
+        return list_files(self._pattern, self._root, self._at)
 
     def file(self, name: str) -> Path:
         """See `FilePlace.file`."""
@@ -149,7 +150,7 @@ def file_place(options: FilesOptions, root: Path, at: Location | None = None) ->
     """
     if options.path.startswith(S3):
         return ObjectFiles(options, object_reader(options.connection or "", options.path, root, at), root, at)
-    return FolderFiles(options.path, root)
+    return FolderFiles(options.path, root, at)
 
 
 def check_files(options: FilesOptions, root: Path, at: Location | None) -> None:

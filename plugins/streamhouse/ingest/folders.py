@@ -21,7 +21,7 @@ def data_path(root: Path, name: str, at: Location | None = None) -> Path:
         at: Where it was written.
 
     Raises:
-        SourceError: it lies neither in the project nor in a folder of `data_folders`.
+        SourceError: it lies neither in the project nor in a folder of `data_folders`; or in the project, and hidden.
     """
     path = root / name
     try:
@@ -39,6 +39,9 @@ def data_path(root: Path, name: str, at: Location | None = None) -> Path:
             at=at,
             hint=f"put it into the project, or allow its folder in {SETTINGS}: {DATA_FOLDERS}: [{real.parent}]",
         )
+    if not allowed and _is_hidden(real, own):
+        hint = "put the file where no name on its way begins with '.': a repository's own files are no data"
+        raise SourceError(f"'{shown(name)}' is hidden: a name on its way begins with '.'", at=at, hint=hint)
     if real in _secret_files(root):
         raise SourceError(f"'{shown(name)}' has a secret of a connection", at=at, hint="no source may read it")
     return path
@@ -56,6 +59,11 @@ def project_file(root: Path, name: str, at: Location | None = None) -> Path:
     if not real.is_file():
         raise SourceError(f"there is no file '{shown(name)}'", at=at, hint="paths are relative to the project's folder")
     return real
+
+
+def _is_hidden(real: Path, own: Path) -> bool:
+    """Whether a name begins with one dot; two begin those that a mounted volume keeps its files in."""
+    return any(part[0] == "." and not part.startswith("..") for part in real.relative_to(own).parts)
 
 
 def _cause(error: Exception) -> str:

@@ -4,7 +4,7 @@ from streamhouse.errors import Location, SourceError
 from streamhouse.ingest.foreign import ForeignError, refuse_foreign
 from streamhouse.ingest.not_null import HINT, REASON
 from streamhouse.ingest.packed_file import text_bytes
-from streamhouse.ingest.records import Records, json_records
+from streamhouse.ingest.records import MOST_ITEMS, Records, TooManyItemsError, json_records
 from streamhouse.ingest.stored_object import AnyFile
 from streamhouse.ingest.unreadable import UnreadableError
 
@@ -16,7 +16,8 @@ def json_file(path: AnyFile, name: str) -> Records:
     """The records of a file.
 
     Raises:
-        SourceError: it is no text, or cannot be unpacked; `name` is what the message calls it.
+        SourceError: it is no text, has a list with too many items, or cannot be unpacked; `name` is what the message
+            calls it.
         OSError: it cannot be read.
     """
     data = text_bytes(path, name)
@@ -24,7 +25,11 @@ def json_file(path: AnyFile, name: str) -> Records:
         refuse_foreign(data)
     except ForeignError as error:
         raise SourceError(str(error), at=Location(name, 1), hint=error.hint) from error
-    return json_records(data)
+    try:
+        return json_records(data)
+    except TooManyItemsError as error:
+        hint = "write each item in a line of its own: jq -c '.[]' FILE"
+        raise SourceError(f"the list has more than {MOST_ITEMS:,} items", at=Location(name, 1), hint=hint) from error
 
 
 def wrong_line(error: UnreadableError, number: int, records: Records, name: str) -> SourceError:

@@ -26,23 +26,24 @@ def in_order(name: str) -> tuple[tuple[str | int, ...], str]:
     return tuple(int(part) if at % 2 else part for at, part in enumerate(parts)), name
 
 
-def list_files(pattern: str, root: Path) -> list[str]:
+def list_files(pattern: str, root: Path, at: Location | None = None) -> list[str]:
     """The files that match, as paths relative to `root`, sorted by `in_order`.
 
-    Files without a byte, and those whose name begins with `.` or `_`, are passed over.
+    Files without a byte, and those whose name begins with `.` or `_`, are passed over. `at` is where the pattern was
+    written.
 
     Raises:
         SourceError: one of them, or what a link leads to, lies outside of the project's data, or is a pipe, a socket
             or a device; or a link below `**` leads back to a folder that it is in.
     """
-    data_path(root, _fixed(pattern).as_posix())
-    refuse_many(pattern, None)
+    data_path(root, _fixed(pattern).as_posix(), at)
+    refuse_many(pattern, at)
     if "**" in pattern.split("/"):
-        _refuse_circles(root, _fixed(pattern))
+        _refuse_circles(root, _fixed(pattern), at)
     # Several `**` name a file several times.
     found = set(glob.glob(pattern, root_dir=root, recursive=True))  # noqa: PTH207  Path.glob takes no absolute path
     names = [name for name in (Path(name).as_posix() for name in found) if not Path(name).name.startswith((".", "_"))]
-    return sorted((name for name in names if _has_bytes(name, data_path(root, name))), key=in_order)
+    return sorted((name for name in names if _has_bytes(name, data_path(root, name, at), at)), key=in_order)
 
 
 def _has_bytes(name: str, path: Path, at: Location | None = None) -> bool:
@@ -60,7 +61,7 @@ def _has_bytes(name: str, path: Path, at: Location | None = None) -> bool:
     return stat.S_ISREG(status.st_mode) and status.st_size > 0
 
 
-def _refuse_circles(root: Path, folder: Path) -> None:
+def _refuse_circles(root: Path, folder: Path, at: Location | None) -> None:
     """Refuse a link to a folder that it is in, before `**` follows it: it would give each file forty names.
 
     Two links that lead to each other would give so many that the search never ends.
@@ -72,11 +73,12 @@ def _refuse_circles(root: Path, folder: Path) -> None:
         for entry in _folders(root / name):
             below, real = name / entry.name, place / entry.name
             if entry.is_symlink():
-                real = data_path(root, below.as_posix()).resolve()
+                real = data_path(root, below.as_posix(), at).resolve()
             if real in way:
                 link = shown(below.as_posix())
                 raise SourceError(
                     f"the link '{link}' leads back to a folder that it is in, so '**' finds each file many times",
+                    at=at,
                     hint="remove the link",
                 )
             pending.append((below, real, way | {real}))
@@ -115,6 +117,8 @@ def check_place(pattern: str, root: Path, at: Location | None) -> None:
         )
     if fixed == Path(pattern):
         _has_bytes(pattern, root / fixed, at)
+    elif at is not None:  # a plan that runs has no place any more, and lists them itself
+        list_files(pattern, root, at)
 
 
 def refuse_many(pattern: str, at: Location | None) -> None:

@@ -18,6 +18,9 @@ from streamhouse.ingest.stored_object import AnyFile
 MOST_BYTES = 1 << 30
 """A compressed file of more is refused: a small file may unpack to any size, and its text is in memory as a whole."""
 
+MOST_LINES = 20_000_000
+"""Of a compressed file: each line takes a hundred bytes of memory, however short it is."""
+
 _BLOCK_BYTES = 1 << 20
 _MOST_MARK = 16
 _CODECS = MappingProxyType({".gz": "gzip", ".zst": "zstd", ".lz4": "lz4"})  # ending → name in Arrow
@@ -50,15 +53,14 @@ def text_bytes(path: AnyFile, name: str) -> bytes:
     """
     if not _ending(path):
         return path.read_bytes()
-    found = BytesIO()
+    found, lines = BytesIO(), 0
     with closing(_blocks(path, name)) as blocks:
         for block in blocks:
+            lines += block.count(b"\n") + block.count(b"\r") - block.count(b"\r\n")
+            if lines > MOST_LINES:
+                raise _too_large(f"{MOST_LINES:,} lines", name)
             if found.tell() + len(block) > MOST_BYTES:
-                raise SourceError(
-                    f"unpacked, the file has more than {MOST_BYTES >> 20} MiB",
-                    at=Location(name, 1),
-                    hint="write it as several files, or unpack it",
-                )
+                raise _too_large(f"{MOST_BYTES >> 20} MiB", name)
             found.write(block)
     return found.getvalue()
 
@@ -81,6 +83,11 @@ def first_bytes(path: AnyFile, name: str, most: int) -> tuple[bytes, bool]:
             if len(found) > most:
                 break
     return bytes(found[:most]), len(found) > most
+
+
+def _too_large(most: str, name: str) -> SourceError:
+    hint = "write it as several files, or unpack it"
+    return SourceError(f"unpacked, the file has more than {most}", at=Location(name, 1), hint=hint)
 
 
 def _ending(path: AnyFile | PurePath) -> str:

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from streamhouse.errors import Location, SourceError, did_you_mean
 from streamhouse.ingest.foreign import ForeignError, refuse_foreign
+from streamhouse.ingest.parquet_size import TooLargeRowsError, read_group
 from streamhouse.ingest.parquet_types import file_names, refuse_old_days
 from streamhouse.ingest.stored_object import AnyFile, on_disk
 from streamhouse.ingest.wrong_row import first_wrong_row
@@ -90,13 +91,18 @@ class ParquetRows:
         plain = [c for c in wanted if c.name not in self._old_times]
         first = self._ends[group - 1] if group else 0
         try:
-            rows = self._conformed(self._file.read_row_group(group, columns=[c.name for c in plain]), plain, first)
+            found = read_group(self._file, self._path, group, [c.name for c in plain])
+            rows = self._conformed(found, plain, first)
             if not old:
                 return rows
             times = _old_times(self._path, [c.name for c in old], first, self._ends[group] - first)
         except (pa.ArrowException, OSError) as error:
             message = f"{self._path.name} cannot be read: {error}"
             raise SourceError(message, at=self._at, hint="the file is damaged: put it there again") from error
+        except TooLargeRowsError as error:
+            at = Location(self._path.name, first + 1)
+            hint = "write it with smaller row groups, or leave the column out of 'columns'"
+            raise SourceError(f"{self._path.name} cannot be read: {error}", at=at, hint=hint) from error
         times = self._conformed(times, old, first)
         return pa.table([*rows.columns, *times.columns], names=[*rows.column_names, *times.column_names])
 
@@ -184,6 +190,9 @@ def parquet_rows(path: AnyFile, at: Location | None = None) -> ParquetRows:
         return _cached(path, stat.st_size, stat.st_mtime_ns)
     except OSError as error:
         raise SourceError(f"{path.name} cannot be read: {error.strerror}", at=at) from error
+    except UnicodeDecodeError as error:
+        message = f"{path.name} is no readable Parquet file: a name in it is no UTF-8"
+        raise SourceError(message, at=at, hint=_hint(error)) from error
     except SourceError as error:
         raise SourceError(error.message, at=at, hint=error.hint) from error
 

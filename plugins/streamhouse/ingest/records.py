@@ -4,6 +4,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+MOST_ITEMS = 5_000_000
+"""Of one list. More are lines of their own, or several files."""
+
 _ENDS = re.compile(rb"\r\n|\r|\n")
 _BLANKS = b" \t"
 _SPACES = b" \t\r\n"
@@ -18,6 +21,10 @@ _LIST, _LIST_END, _OBJECT_END, _COMMA = b"[]},"
 _LINE_OF_LIST = re.compile(rb"(?:\A|[\r\n])(?:\xef\xbb\xbf)?[ \t]*\[")
 _ONE_LINE = bytes.maketrans(b"\r\n", b"  ")
 _MARK_ALONE = re.compile(rb"\xef\xbb\xbf[ \t\r\n]*\Z")
+
+
+class TooManyItemsError(ValueError):
+    """A list has more than `MOST_ITEMS`."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +62,9 @@ def json_records(data: bytes) -> Records:
         [1, 3, 4]
         >>> json_records(b'[\n  {"a": 1},\n  {"a": 2}\n]').texts
         [b'{"a": 1}', b'{"a": 2}']
+
+    Raises:
+        TooManyItemsError: it is one list, or has one in a line, with more than `MOST_ITEMS`.
     """
     if _MARK_ALONE.match(data):
         return Records([], [])
@@ -136,6 +146,8 @@ def _items(data: bytes) -> list[tuple[int, int]] | None:
             if not depth:
                 return _closed(data, first, [*found, (begin, at)], at)
         elif depth == 1 and data[first] == _LIST:
+            if len(found) >= MOST_ITEMS:
+                raise TooManyItemsError
             found.append((begin, at))
             begin = at + 1
     return None

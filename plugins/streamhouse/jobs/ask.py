@@ -15,6 +15,7 @@ from streamhouse.errors import (
     UnaskedAnswerError,
 )
 from streamhouse.errors.base import printable
+from streamhouse.install.private_file import write_new
 from streamhouse.jobs.answers import with_answers, with_live_choices
 from streamhouse.jobs.ask_options import Options, Say
 from streamhouse.jobs.write_target import target_of
@@ -195,7 +196,7 @@ def _tried(project: Project, proposal: Proposal, say: Say, *, proves: bool) -> P
 def _written(file: Path, text: str) -> Path:
     file.parent.mkdir(parents=True, exist_ok=True)
     temporary = file.with_name(f".{file.name}.new")
-    temporary.write_text(text, encoding="utf-8")
+    write_new(temporary, text.encode())
     temporary.replace(file)
     return file
 

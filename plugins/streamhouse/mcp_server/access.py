@@ -2,18 +2,23 @@
 
 import hashlib
 import os
+import re
 import secrets
 from collections.abc import Mapping
 from pathlib import Path
 
+from streamhouse.doors.setting import CONTROL
 from streamhouse.errors import TokenMissingError
 from streamhouse.install.private_file import write_private
 from streamhouse.project.project import Project
+from streamhouse.registry.regular_file import open_regular
 
 VARIABLE = "STREAMHOUSE_MCP_TOKEN"
 """Environment variable: the token itself; wins over the file."""
 
 _LEAST_CHARACTERS = 16
+_TOO_SHORT = f"is shorter than {_LEAST_CHARACTERS} characters"
+_MOST_BYTES = 1_000
 _MAKE = "make one: streamhouse mcp token"
 
 
@@ -39,21 +44,30 @@ def known_hash(project: Project, environment: Mapping[str, str] | None = None) -
         environment: May name a token; None: that of the process.
 
     Raises:
-        TokenMissingError: there is none, it is too short, or others can read the file.
+        TokenMissingError: there is none, it is too short, or the file is none of ours: no regular file, of another
+            user, or others can read it.
     """
     token = (os.environ if environment is None else environment).get(VARIABLE, "")
     if token:
-        if len(token) < _LEAST_CHARACTERS:
-            raise TokenMissingError(f"{VARIABLE} is shorter than {_LEAST_CHARACTERS} characters", hint=_MAKE)
+        if len(token) < _LEAST_CHARACTERS or CONTROL.search(token):
+            odd = "has a character that no header has" if CONTROL.search(token) else _TOO_SHORT
+            raise TokenMissingError(f"{VARIABLE} {odd}", hint=_MAKE)
         return _hashed(token)
     file = file_of(project)
     try:
-        mode, text = file.stat().st_mode & 0o777, file.read_text(encoding="ascii").strip()
+        with open_regular(file) as opened:
+            status, text = os.fstat(opened.fileno()), opened.read(_MOST_BYTES).decode("ascii").strip()
     except FileNotFoundError:
         raise TokenMissingError("there is no token for clients over HTTP", hint=_MAKE) from None
-    if mode & 0o077:
+    except OSError as error:
+        raise TokenMissingError(f"{file} cannot be read: {error.strerror}", hint=_MAKE) from error
+    except UnicodeDecodeError as error:
+        raise TokenMissingError(f"{file} holds no token", hint=_MAKE) from error
+    if (mode := status.st_mode & 0o777) & 0o077:
         raise TokenMissingError(f"{file} can be read or written by others (mode {mode:03o})", hint=_MAKE)
-    if len(text) != len(_hashed("")):
+    if status.st_uid not in (os.geteuid(), 0):
+        raise TokenMissingError(f"{file} belongs to another user", hint=_MAKE)
+    if not re.fullmatch(r"[0-9a-f]{64}", text):
         raise TokenMissingError(f"{file} holds no token", hint=_MAKE)
     return text
 

@@ -17,7 +17,7 @@ from streamhouse.sql.expressions import TYPED
 from streamhouse.sql.pattern_texts import pattern_texts
 from streamhouse.sql.refused import NOT_OF_VALUES, OPERATORS, REFUSED
 from streamhouse.sql.scopes import function_name
-from streamhouse.sql.slow_patterns import is_slow
+from streamhouse.sql.slow_patterns import why_slow
 from streamhouse.sql.words import words
 
 TABLE_FUNCTIONS = words(
@@ -178,11 +178,10 @@ def _slow_patterns(node: exp.Expr) -> Iterator[Refused]:
     first = _OTHER_NAMES.get(function_name(node), 0) if names is None else 0
     patterns = node.expressions[first:] if names is None else [node.args.get(name) for name in names]
     for pattern in (one for one in patterns if isinstance(one, exp.Expr)):
-        if any(map(is_slow, pattern_texts(pattern))):
-            yield Refused(node, _ENDLESS, _SLOW)
+        if why := next(filter(None, map(why_slow, sorted(pattern_texts(pattern)))), None):
+            yield Refused(node, f"this regular expression {why}", _SLOW)
 
 
-_ENDLESS = "this regular expression can take exponential time: it may double with each letter of a value"
 _SLOW = "repeat no part that repeats itself, such as (a+)+, and no choice whose sides begin alike, such as (a|ab)*"
 _EXPRESSION = ("expression",)
 _PATTERNS: dict[type[exp.Expr], tuple[str, ...]] = {

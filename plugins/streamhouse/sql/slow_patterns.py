@@ -5,66 +5,102 @@ text, each such piece of a value doubles the time: `(a+)+b` takes minutes for th
 expression are the nodes of a graph here, after Glushkov, and two ways of one text are a path in its product with
 itself (Weber and Seidl, On the degree of ambiguity of finite automata).
 
-What Python's parser does not read, very long expressions, and time that grows as a power only are not judged.
+Without any repetition, many choices in a row do the same: `a?a?a?…aaa` has a way for each choice of its letters. These
+ways are counted along one text, the one that seems the worst.
+
+What Java refuses, and time that grows as a power only, are not judged.
 """
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
-from re import _constants as kinds  # type: ignore[attr-defined]
-from re import _parser as parser  # type: ignore[attr-defined]
-from typing import Any
+from math import inf
 
-_MOST_PLACES = 80
+from streamhouse.sql.java_pattern import (
+    Atomic,
+    JavaPatternError,
+    LookAround,
+    OneLetter,
+    OneOf,
+    Part,
+    Repeat,
+    SameAgain,
+    Sequence,
+    java_pattern,
+)
+from streamhouse.sql.two_ways import TooLargeError, has_two_ways, ways_of_worst_text
+
+_MOST_PLACES = 4_000
+_MOST_WAYS = 200_000
 _FEW = 10  # times that a repetition is written out; more are taken for any number
-_SAMPLES = "aZ0 _-.\n\u00e9"
-_JAVA = ((r"\\[pP](\{\w+\}|\w)", r"\\w"), (r"\\h", r"\\s"), (r"\\R", r"\\n"), (r"\(\?<(?=[A-Za-z])", "(?P<"))
+_MOST_COPIES = 60
+_ENDLESS = 1_000_000  # ways to match one text
+_SAMPLES = (
+    "aZzfF05_-.,:;!$+=|~#'\"/\\ \t\n\r\x0b\x01\x7f\x85\xa0\xb7\xdf\xe9\xc9\xff\u0131\u017f\u02b0\u0301\u0391\u03c9"
+    "\u0416\u044f\u05d0\u0639\u0663\u0915\u0e01\u2003\u2014\u2028\u20ac\u3000\u3042\u30a2\u4e2d\ud55c\uff11\U0001f600"
+)
 
 
 @lru_cache(maxsize=1024)
-def is_slow(pattern: str) -> bool:
-    r"""Whether a text exists for which the time doubles with every piece.
+def why_slow(pattern: str) -> str | None:
+    r"""Why it is refused, in words; None: it is not.
 
     Example:
-        >>> [is_slow(one) for one in (r"(a+)+b", r"(\w+\s?)*$", r"(\w+\s)*$", r"\d{4}-\d{2}", r"(a|b)*c")]
+        >>> [bool(why_slow(one)) for one in (r"(a+)+b", r"(\w+\s?)*$", r"(\w+\s)*$", r"\d{4}-\d{2}", r"(a|b)*c")]
         [True, True, False, False, False]
     """
-    for java, python in _JAVA:
-        pattern = re.sub(java, python, pattern, flags=re.ASCII)
     try:
-        tree = parser.parse(pattern)
-    except (re.error, RecursionError, OverflowError):
-        return False
+        tree, named = java_pattern(pattern)
+    except JavaPatternError:
+        return None
+    except RecursionError:
+        return "is nested too deeply to be judged"
+    samples = "".join(sorted({*_SAMPLES, *_beside(named)}))
     try:
-        return any(_is_ambiguous(one) for one in _graphs(tree))
-    except (_TooLargeError, RecursionError):
-        return False
+        slow = any(_is_slow(part, samples) for part in _alone(tree))
+    except (TooLargeError, RecursionError):
+        return "is too large to be judged: it may take exponential time"
+    return "can take exponential time: it may double with each letter of a value" if slow else None
 
 
-class _TooLargeError(Exception):
-    pass
+def _beside(named: frozenset[str]) -> set[str]:
+    """The letters that an expression names, in both cases, and those beside the ends of its ranges."""
+    codes = (ord(one) + more for one in named for more in (-1, 0, 1))
+    letters = {chr(code) for code in codes if 0 <= code < 0x110000 and not 0xD800 <= code < 0xE000}
+    return letters | {other for one in named for other in (one.lower(), one.upper()) if len(other) == 1}
+
+
+def _is_slow(part: Part, samples: str) -> bool:
+    looping = _Places(samples, is_looping=True)
+    looping.piece(part, 1)
+    if has_two_ways(looping.letters, looping.ways):
+        return True
+    once = _Places(samples, is_looping=False)
+    first = once.piece(part, 1).first
+    return ways_of_worst_text(once.letters, once.ways, first, len(samples), _ENDLESS) > _ENDLESS
+
+
+def _alone(tree: Part) -> list[Part]:
+    """An expression, and each part that is matched by itself."""
+    found, todo = [tree], [tree]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, (Atomic, LookAround)):
+            found.append(part.body)
+        todo += _inner(part)
+    return found
+
+
+def _inner(part: Part) -> tuple[Part, ...]:
+    if isinstance(part, Sequence):
+        return part.parts
+    if isinstance(part, OneOf):
+        return part.options
+    return () if isinstance(part, (OneLetter, SameAgain)) else (part.body,)
 
 
 @dataclass
-class _Graph:
-    """The places of an expression: which letters each takes, and how many ways lead to the next."""
-
-    samples: str
-    letters: list[frozenset[str]] = field(default_factory=list)
-    ways: list[Counter[int]] = field(default_factory=list)
-
-    def place(self, letters: Iterable[str]) -> int:
-        if len(self.letters) >= _MOST_PLACES:
-            raise _TooLargeError
-        self.letters.append(frozenset(letters))
-        self.ways.append(Counter())
-        return len(self.letters) - 1
-
-
-@dataclass
-class _Piece:
+class _PatternPiece:
     """A part of an expression: where it begins and ends, each with the number of ways, and whether it may be empty."""
 
     first: Counter[int] = field(default_factory=Counter)
@@ -72,149 +108,105 @@ class _Piece:
     empty: int = 1
 
 
-def _graphs(tree: Any) -> Iterator[_Graph]:
-    """Of an expression, and of each that it looks ahead or back for."""
-    found: list[Any] = [tree]
-    samples = "".join(sorted({*_SAMPLES, *_written(tree)}))
-    while found:
-        graph = _Graph(samples)
-        _sequence(graph, found.pop(), found)
-        yield graph
+class _Places:
+    """The places of an expression.
 
+    Attributes:
+        letters: Of each place, the samples that it takes, as bits.
+        ways: Of each place, how many ways lead to the next ones.
+    """
 
-def _sequence(graph: _Graph, items: Any, apart: list[Any]) -> _Piece:
-    whole = _Piece()
-    for kind, value in items:
-        whole = _joined(graph, whole, _part(graph, kind, value, apart))
-    return whole
+    def __init__(self, samples: str, *, is_looping: bool) -> None:
+        self.letters: list[int] = []
+        self.ways: list[Counter[int]] = []
+        self._samples = samples
+        self._is_looping = is_looping
+        self._known: dict[OneLetter, int] = {}
+        self._count = 0
 
+    def piece(self, part: Part, times: float) -> _PatternPiece:
+        """The places of a part that is matched so many times at most, by the repetitions around it."""
+        if isinstance(part, OneLetter):
+            return self._place(part)
+        if isinstance(part, Sequence):
+            whole = _PatternPiece()
+            for one in part.parts:
+                whole = self._joined(whole, self.piece(one, times))
+            return whole
+        if isinstance(part, OneOf):
+            options = [self.piece(one, times) for one in part.options]
+            return _PatternPiece(
+                sum((one.first for one in options), Counter()),
+                sum((one.last for one in options), Counter()),
+                sum(one.empty for one in options),
+            )
+        if isinstance(part, Repeat):
+            return self._repeated(part, times)
+        if isinstance(part, LookAround):
+            return _PatternPiece()
+        return self._without_loops(part.body, times)  # one way is tried, or the text is known
 
-def _joined(graph: _Graph, left: _Piece, right: _Piece) -> _Piece:
-    for end, ways in left.last.items():
-        for begin, more in right.first.items():
-            graph.ways[end][begin] += ways * more
-    return _Piece(
-        left.first + Counter({at: ways * left.empty for at, ways in right.first.items()}),
-        right.last + Counter({at: ways * right.empty for at, ways in left.last.items()}),
-        left.empty * right.empty,
-    )
+    def _without_loops(self, body: Part, times: float) -> _PatternPiece:
+        before, self._is_looping = self._is_looping, False
+        try:
+            return self.piece(body, times)
+        finally:
+            self._is_looping = before
 
+    def _place(self, letter: OneLetter) -> _PatternPiece:
+        if len(self.letters) >= _MOST_PLACES:
+            raise TooLargeError
+        if letter not in self._known:
+            self._known[letter] = sum(1 << at for at, one in enumerate(self._samples) if letter.takes(one))
+        self.letters.append(self._known[letter])
+        self.ways.append(Counter())
+        at = len(self.letters) - 1
+        return _PatternPiece(Counter({at: 1}), Counter({at: 1}), 0)
 
-def _part(graph: _Graph, kind: Any, value: Any, apart: list[Any]) -> _Piece:
-    if kind in (kinds.LITERAL, kinds.NOT_LITERAL, kinds.ANY, kinds.IN):
-        at = graph.place(letter for letter in graph.samples if _takes(kind, value, letter))
-        return _Piece(Counter({at: 1}), Counter({at: 1}), 0)
-    if kind is kinds.SUBPATTERN:
-        return _sequence(graph, value[-1], apart)
-    if kind is kinds.BRANCH:
-        options = [_sequence(graph, one, apart) for one in value[1]]
-        return _Piece(
-            sum((one.first for one in options), Counter()),
-            sum((one.last for one in options), Counter()),
-            sum(one.empty for one in options),
+    def _joined(self, left: _PatternPiece, right: _PatternPiece) -> _PatternPiece:
+        self._lead(left, right)
+        return _PatternPiece(
+            left.first + Counter({at: ways * left.empty for at, ways in right.first.items()}),
+            right.last + Counter({at: ways * right.empty for at, ways in left.last.items()}),
+            left.empty * right.empty,
         )
-    if kind in (kinds.MAX_REPEAT, kinds.MIN_REPEAT):
-        least, most, items = value
-        return _repeated(graph, int(least), int(most), items, apart)
-    if kind in (kinds.ASSERT, kinds.ASSERT_NOT):
-        apart.append(value[1])
-    return _Piece()  # a boundary, a group that is never tried again, or what was matched before
 
+    def _lead(self, left: _PatternPiece, right: _PatternPiece) -> None:
+        self._count += len(left.last) * len(right.first)
+        if self._count > _MOST_WAYS:
+            raise TooLargeError
+        for end, ways in left.last.items():
+            for begin, more in right.first.items():
+                self.ways[end][begin] += ways * more
 
-def _repeated(graph: _Graph, least: int, most: int, items: Any, apart: list[Any]) -> _Piece:
-    if most in (0, 1) or least == most:
-        body = _sequence(graph, items, apart)
-        return _Piece(body.first, body.last, body.empty + (0 if least else 1)) if most else _Piece()
-    if most < _FEW:
-        whole = _Piece()
-        for number in range(most):
-            body = _sequence(graph, items, apart)
-            whole = _joined(graph, whole, _Piece(body.first, body.last, 1 if number >= least else body.empty))
+    def _repeated(self, part: Repeat, times: float) -> _PatternPiece:
+        least, most, body = part.least, part.most, part.body
+        if not most:
+            return _PatternPiece()
+        if not self._is_looping and most == inf:
+            return self._copies(body, min(least, _FEW), max(min(least, _FEW), 1), times)
+        if most * times < _FEW or most == 1:
+            return self._copies(body, least, int(most), times)
+        if least == most and not _has_choice(body):
+            return self.piece(body, times)
+        if not self._is_looping:
+            return self._copies(body, min(least, _MOST_COPIES), int(min(most, _MOST_COPIES)), times)
+        looped = self.piece(body, inf)
+        self._lead(looped, looped)
+        return _PatternPiece(looped.first, looped.last, 1 if least == 0 or looped.empty else 0)
+
+    def _copies(self, body: Part, least: int, most: int, times: float) -> _PatternPiece:
+        """`(x(x(x)?)?)?`: as Java tries them, one more only behind the one before."""
+        whole = _PatternPiece()
+        for number in range(most, 0, -1):
+            whole = self._joined(self.piece(body, times * most), whole)
+            if number > least:
+                whole = _PatternPiece(whole.first, whole.last, whole.empty + 1)
         return whole
-    body = _sequence(graph, items, apart)
-    for end, ways in body.last.items():
-        for begin, more in body.first.items():
-            graph.ways[end][begin] += ways * more
-    return _Piece(body.first, body.last, 1 if least == 0 or body.empty else 0)
 
 
-def _is_ambiguous(graph: _Graph) -> bool:
-    reach = [_reached(graph, at) for at in range(len(graph.letters))]
-    for at, ways in enumerate(graph.ways):
-        if any(number > 1 and graph.letters[to] and at in reach[to] for to, number in ways.items()):
-            return True
-    return any(at in reach[at] and _has_two_ways(graph, at, reach) for at in range(len(graph.letters)))
-
-
-def _reached(graph: _Graph, begin: int) -> set[int]:
-    found, todo = {begin} if begin in graph.ways[begin] else set(), list(graph.ways[begin])
-    while todo:
-        at = todo.pop()
-        if at not in found:
-            found.add(at)
-            todo += graph.ways[at]
-    return found
-
-
-def _has_two_ways(graph: _Graph, begin: int, reach: list[set[int]]) -> bool:
-    """Whether two different ways lead from a place back to it over one text."""
-    before: dict[tuple[int, int], list[tuple[int, int]]] = {}
-    todo, seen = [(begin, begin)], {(begin, begin)}
-    while todo:
-        one, other = now = todo.pop()
-        for left in graph.ways[one]:
-            for right in graph.ways[other]:
-                if begin not in reach[left] or begin not in reach[right]:
-                    continue
-                if not graph.letters[left] & graph.letters[right]:
-                    continue
-                before.setdefault((left, right), []).append(now)
-                if (left, right) not in seen:
-                    seen.add((left, right))
-                    todo.append((left, right))
-    back, todo = set(), [(begin, begin)]
-    while todo:
-        for pair in before.get(todo.pop(), ()):
-            if pair not in back:
-                back.add(pair)
-                todo.append(pair)
-    return any(left != right for left, right in back)
-
-
-def _takes(kind: Any, value: Any, letter: str) -> bool:
-    if kind is kinds.LITERAL:
-        return ord(letter) == int(value)
-    if kind is kinds.NOT_LITERAL:
-        return ord(letter) != int(value)
-    if kind is kinds.ANY:
-        return letter != "\n"
-    negated = bool(value) and value[0][0] is kinds.NEGATE
-    return negated != any(_is_in(one, what, letter) for one, what in value if one is not kinds.NEGATE)
-
-
-def _is_in(kind: Any, value: Any, letter: str) -> bool:
-    if kind is kinds.LITERAL:
-        return ord(letter) == int(value)
-    if kind is kinds.RANGE:
-        return bool(value[0] <= ord(letter) <= value[1])
-    name = str(value)  # CATEGORY_DIGIT, CATEGORY_NOT_SPACE
-    found = letter.isdecimal() if "DIGIT" in name else letter.isspace() if "SPACE" in name else _is_word(letter)
-    return found != ("NOT" in name)
-
-
-def _is_word(letter: str) -> bool:
-    return letter.isalnum() or letter == "_"
-
-
-def _written(tree: Any) -> Iterator[str]:
-    """The letters that an expression names, and those beside the ends of its ranges."""
-    for one in _numbers(tree):
-        yield from (chr(at) for at in (one - 1, one, one + 1) if 0 <= at < 0xD800)
-
-
-def _numbers(item: Any) -> Iterator[int]:
-    if type(item) is int:  # and no kind of a part, which is a number, too
-        yield item
-    elif isinstance(item, (list, tuple, parser.SubPattern)):
-        for one in item:
-            yield from _numbers(one)
+def _has_choice(part: Part) -> bool:
+    """Whether there is more than one way through a part."""
+    if isinstance(part, Repeat) and part.least != part.most:
+        return True
+    return isinstance(part, OneOf) or (not isinstance(part, LookAround) and any(map(_has_choice, _inner(part))))

@@ -431,7 +431,7 @@ def test_a_folder_that_cannot_be_written_is_told(pilot):
     def no_room(*_):
         raise OSError(30, "Read-only file system")
 
-    pilot.patch.setattr("pathlib.Path.write_bytes", no_room)
+    pilot.patch.setattr("streamhouse.autopilot.act.write_new", no_room)
     pilot.round()
     assert pilot.decision.state is DecisionState.REFUSED
     assert pilot.decision.reason == "flows/shop.yaml cannot be written: Read-only file system"

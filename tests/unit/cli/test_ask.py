@@ -2,8 +2,11 @@
 
 import io
 import json
+import os
+import socket
 from contextlib import nullcontext
 from pathlib import Path
+from threading import Thread
 from types import SimpleNamespace
 from typing import Any
 
@@ -36,6 +39,7 @@ from streamhouse.state.changes import Wish
 from streamhouse.state.records import EpochRecord
 from tests.composed_cases import asked, col, dim, measure, where
 from tests.shop_project import FLOW, make_shop
+from tests.waits import at_most
 
 REQUEST = asked(dimensions=(dim("note"),), measures=(measure("n"),), filters=(where(col("cents"), ">", 500),))
 
@@ -87,6 +91,38 @@ def test_writes_and_remembers(shop: Path, capsys: pytest.CaptureFixture[str]) ->
     ]
     assert main(["proposals", kept[0]["id"], "--project", str(shop)]) == 0
     assert "n_by_note" in capsys.readouterr().out
+
+
+def test_a_link_that_another_one_laid_leads_nowhere(shop: Path) -> None:
+    secret = shop.parent / "outside.txt"
+    secret.write_text("as it was")
+    assert _run(shop, REQUEST, "--write", str(shop.parent / "review")) == 0
+    new = [file.relative_to(shop.parent / "review") for file in (shop.parent / "review").rglob("*.*")]
+    assert new
+    for file in new:
+        (shop / file).with_name(f".{file.name}.new").symlink_to(secret)
+    assert _run(shop, REQUEST, "--write") == 0
+    assert secret.read_text() == "as it was"
+    assert all((shop / file).is_file() and not (shop / file).is_symlink() for file in new)
+
+
+def test_what_is_no_file_of_a_request_is_refused(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(os.path.relpath(shop / "socket"))
+    (shop / "large.json").write_bytes(b" " * 1_000_001)
+    for name in (shop / "socket", "/dev/zero", "/proc/self/mem", shop / "large.json"):
+        with at_most():
+            assert main(["ask", "--project", str(shop), "--request", str(name)]) == 2, name
+        assert "--request" in capsys.readouterr().err
+
+
+def test_a_request_may_come_from_a_pipe(shop: Path) -> None:
+    os.mkfifo(shop / "pipe")
+    sends = Thread(target=(shop / "pipe").write_text, args=(REQUEST.model_dump_json(),))
+    sends.start()
+    with at_most():
+        assert main(["ask", "--project", str(shop), "--request", str(shop / "pipe"), "--no-examples"]) == 0
+    sends.join()
 
 
 def test_writes_into_a_folder(shop: Path, tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -1,9 +1,11 @@
 """Every setting of librdkafka is taken, with its kind, or refused, with the reason."""
 
+import ctypes
 import os
 import re
 from pathlib import Path
 
+import confluent_kafka
 import pytest
 
 from streamhouse.doors.kafka import KAFKA
@@ -16,14 +18,16 @@ from tests.tables import each
 
 DOCUMENT = Path(__file__).parents[2] / "fixtures" / "doors" / "librdkafka-CONFIGURATION.md"
 """As librdkafka publishes it (commit 4c3b017)."""
+PACKAGE = Path(confluent_kafka.__file__).parent
+LIBRARIES = [*PACKAGE.parent.glob("confluent_kafka.libs/librdkafka*"), *PACKAGE.glob(".dylibs/librdkafka*")]
 
 GIVEN = {"servers": "k-1:9092,k-2:9092", "topic": "t", "columns": {"n": "int"}}
 
 
-def documented():
+def documented(text):
     """Setting → (type, range), as the document has them; of one that is there twice, the first."""
     found = {}
-    for line in DOCUMENT.read_text().splitlines():
+    for line in text.splitlines():
         cells = [cell.strip() for cell in line.split(" | ")]
         if len(cells) < 6 or cells[0] == "Property":
             continue
@@ -32,12 +36,22 @@ def documented():
     return found
 
 
-ALL = documented()
+ALL = documented(DOCUMENT.read_text())
 
 
 def test_the_document_is_read_whole():
     assert len(ALL) == 193
     assert ALL["fetch.max.bytes"] == ("integer", "0 .. 2147483135")
+
+
+@pytest.mark.skipif(not LIBRARIES, reason="librdkafka is not of the package, but of the machine")
+def test_the_document_is_that_of_the_library_that_is_loaded(tmp_path):
+    library, c = ctypes.CDLL(str(LIBRARIES[0])), ctypes.CDLL(None)
+    c.fopen.restype = ctypes.c_void_p
+    file = ctypes.c_void_p(c.fopen(str(tmp_path / "shown.md").encode(), b"w"))
+    library.rd_kafka_conf_properties_show(file)
+    c.fclose(file)
+    assert documented((tmp_path / "shown.md").read_text()) == ALL
 
 
 def test_each_setting_is_taken_or_refused_and_none_is_both():

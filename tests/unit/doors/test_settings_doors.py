@@ -1,10 +1,14 @@
 """URLs of databases and the settings of Ivy in streamhouse.yaml open no file and load no code."""
 
+from pathlib import Path
+
 import pytest
+from psycopg.pq import Conninfo
 
 from streamhouse.doors.databases import CATALOG, STATE
 from streamhouse.doors.ivy import refused_part
 from streamhouse.errors import StreamhouseError
+from streamhouse.install.jars import POSTGRESQL_JAR
 from streamhouse.model.connection import Connection
 from streamhouse.project.settings import load_settings
 
@@ -15,6 +19,19 @@ STATE_URL = "postgresql+psycopg://me@db/state"
 def settings(tmp_path, text):
     (tmp_path / "streamhouse.yaml").write_text(text)
     return load_settings(tmp_path, {})
+
+
+DRIVER = Path(__file__).parents[2] / "fixtures" / "doors" / "pgjdbc-properties.txt"
+
+
+def test_each_parameter_of_the_drivers_is_known():
+    known = {name for name in DRIVER.read_text().splitlines() if not name.startswith("#")}
+    assert len(known) == 83
+    assert CATALOG.taken.keys() | CATALOG.refused.keys() == known
+    assert POSTGRESQL_JAR.version in DRIVER.read_text()
+    library = {one.keyword.decode() for one in Conninfo.get_defaults()}
+    assert library - (STATE.taken.keys() | STATE.refused.keys()) == set()
+    assert STATE.taken.keys() - library == set()
 
 
 @pytest.mark.parametrize("door", [CATALOG, STATE])

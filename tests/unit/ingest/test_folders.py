@@ -43,6 +43,20 @@ def test_paths_that_leave_the_project_are_refused(root):
         assert refused.value.code, path
 
 
+def test_hidden_folders_of_a_project_are_no_data(root):
+    (root / ".git").mkdir()
+    (root / ".git" / "config").write_text("n\n1\n")
+    (root / "data" / "link.csv").symlink_to(root / ".git" / "config")
+    (root / ".env").write_text("n\n1\n")
+    for path in (".git/config", "data/../.git/config", ".g*/config", "data/link.csv", "data/*.csv", ".env"):
+        with pytest.raises(SourceError, match=r"is hidden|outside"):
+            open_files({"path": path, "format": "csv"}, root, at=Location("flows/a.yaml", 2, 3))
+    (root / "data" / "..2026_01").mkdir()  # as a mounted volume has its files
+    (root / "data" / "..2026_01" / "v.csv").write_text("n\n1\n")
+    (root / "data" / "v.csv").symlink_to("..2026_01/v.csv")
+    assert list_files("data/v.csv", root) == ["data/v.csv"]
+
+
 def test_urls_are_no_files(root):
     for path in (f"file://{root}/data/a.csv", f"file:{root.parent}/landing/b.csv", "http://x/a.csv"):
         with pytest.raises(SourceError):

@@ -47,7 +47,14 @@ def test_a_row_group_is_decoded_once_for_ranges_that_follow_each_other(file, mon
     monkeypatch.setattr(
         rows,
         "_file",
-        type("Seen", (), {"read_row_group": lambda _, g, **k: read.append(g) or opened.read_row_group(g, **k)})(),
+        type(
+            "Seen",
+            (),
+            {
+                "metadata": opened.metadata,
+                "read_row_group": lambda _, g, **k: read.append(g) or opened.read_row_group(g, **k),
+            },
+        )(),
     )
     for start in range(0, ROWS, 3):
         rows.slice(start, start + 3)

@@ -2,15 +2,14 @@
 
 import os
 import socket
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from signal import ITIMER_REAL, SIGALRM, setitimer, signal
 
 import pytest
 
 from streamhouse.errors import EnvironmentProblem, FileFormatError, Location, SourceError, StreamhouseError
 from streamhouse.ingest.authorities import with_authorities
+from streamhouse.ingest.cdc import open_cdc
 from streamhouse.ingest.files import open_files
 from streamhouse.ingest.folders import project_file
 from streamhouse.ingest.listing import list_files
@@ -20,25 +19,9 @@ from streamhouse.model.connection import Connection, SecretPlace
 from streamhouse.project.settings import load_settings
 from streamhouse.registry.files import read_files
 from streamhouse.registry.regular_file import NO_REGULAR_FILE, open_regular
+from tests.waits import at_most
 
 AT = Location("flows/a.yaml", 2, 11)
-MOST_S = 20.0
-
-
-@contextmanager
-def at_most(seconds: float = MOST_S) -> Iterator[None]:
-    """An error where the block waits for a pipe, in place of a test that never ends."""
-
-    def late(*_: object) -> None:
-        raise AssertionError("it waits for a pipe")
-
-    before = signal(SIGALRM, late)
-    setitimer(ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        setitimer(ITIMER_REAL, 0)
-        signal(SIGALRM, before)
 
 
 def make_socket(place: Path) -> None:
@@ -75,6 +58,12 @@ def test_a_pattern_that_finds_it_is_refused(tmp_path: Path, make: Callable[[str]
     make("data/in.csv")
     with at_most(), pytest.raises(SourceError, match=r"'data/in\.csv' is no regular file"):
         list_files("data/*.csv", tmp_path)
+    place = r"^flows/a.yaml:2:11: .*'data/in\.csv' is no regular file"
+    for columns in ({}, {"columns": {"id": "int"}}):
+        with at_most(), pytest.raises(SourceError, match=place):
+            open_files({"path": "data/*.csv", **columns}, tmp_path, at=AT).columns()
+    with at_most(), pytest.raises(SourceError, match=place):
+        open_cdc({"path": "data/*.csv", "columns": {"id": "int"}, "primary_key": ["id"]}, tmp_path, at=AT)
 
 
 def test_folders_that_a_pattern_finds_are_passed_over(tmp_path: Path) -> None:

@@ -10,10 +10,12 @@ import pyarrow as pa
 import pytest
 
 from streamhouse.errors import SourceError
+from streamhouse.ingest.avro_schema import avro_record
 from streamhouse.ingest.kafka import open_kafka
 from streamhouse.ingest.kafka_rows import MessageRows
 from streamhouse.ingest.message_formats import LANGUAGES, RegisteredMessages
 from streamhouse.ingest.schema_registry import RegisteredSchema
+from streamhouse.ingest.unreadable import UnreadableError
 from tests.malformed import Message, field, framed, sized, varint, zigzag
 from tests.tables import each
 
@@ -235,3 +237,29 @@ def test_a_time_of_a_message_that_cannot_be_shown():
     assert YEARS in found.bad[0].message
     assert isinstance(found.rows, pa.Table)
     assert found.rows.num_rows == 1
+
+
+NO_BYTE = ("null", {"type": "fixed", "name": "f", "size": 0}, {"type": "record", "name": "e", "fields": []})
+
+
+@pytest.mark.parametrize("item", NO_BYTE)
+def test_an_array_whose_items_have_no_byte_is_refused(item):
+    fields = [{"name": "n", "type": "int"}, {"name": "l", "type": {"type": "array", "items": item}}]
+    schema = json.dumps({"type": "record", "name": "r", "fields": fields})
+    with pytest.raises(UnreadableError, match="have no byte"):  # some bytes could say that there are 2^60 of them
+        avro_record(schema, {})
+
+
+def test_an_avro_schema_that_doubles_with_each_level_is_refused():
+    schema = {"type": "record", "name": "A0", "fields": [{"name": "x", "type": "int"}]}
+    for level in range(1, 40):
+        fields = [{"name": "a", "type": schema}, {"name": "b", "type": f"A{level - 1}"}]
+        schema = {"type": "record", "name": f"A{level}", "fields": fields}
+    with pytest.raises(UnreadableError, match="more than 20,000 types"):
+        avro_record(json.dumps(schema), {})
+
+
+def test_an_avro_schema_that_has_itself_in_it_is_read():
+    fields = [{"name": "n", "type": "int"}, {"name": "next", "type": {"type": "array", "items": "r"}}]
+    found = avro_record(json.dumps({"type": "record", "name": "r", "fields": fields}), {})
+    assert [name for name, _ in found.fields] == ["n", "next"]

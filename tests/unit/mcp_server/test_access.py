@@ -10,6 +10,7 @@ from streamhouse.cli.main import main
 from streamhouse.errors import TokenMissingError
 from streamhouse.mcp_server.access import VARIABLE, file_of, is_token, known_hash, new_token
 from tests.patience import PATIENCE_S
+from tests.waits import at_most
 
 
 def test_a_token_is_kept_as_its_hash(project):
@@ -47,6 +48,32 @@ def test_no_token_and_one_that_others_read(project):
     file_of(project).chmod(0o640)
     with pytest.raises(TokenMissingError, match="mode 640"):
         known_hash(project, {})
+
+
+def test_a_file_that_is_none_of_ours(project):
+    file = file_of(project)
+    file.parent.mkdir(exist_ok=True)
+    makes = {
+        "pipe": lambda: os.mkfifo(file, 0o600),
+        "link to a pipe": lambda: (os.mkfifo(file.with_name("pipe"), 0o600), file.symlink_to("pipe")),
+        "folder": file.mkdir,
+        "device": lambda: file.symlink_to("/dev/zero"),
+        "no text": lambda: (file.write_bytes(b"\xff" * 64), file.chmod(0o600)),
+        "no hash": lambda: (file.write_bytes(b"z" * 64), file.chmod(0o600)),
+        "endless": lambda: (file.write_bytes(b"a" * 5_000_000), file.chmod(0o600)),
+    }
+    for name, make in makes.items():
+        make()
+        with at_most(), pytest.raises(TokenMissingError) as refused:
+            known_hash(project, {})
+        assert "streamhouse mcp token" in str(refused.value), name
+        file.rmdir() if name == "folder" else file.unlink()
+
+
+def test_a_token_that_no_header_has(project):
+    for odd in ("a-token-of-my-own\udcff", "a-token-of-my-own\r\nX: y"):
+        with pytest.raises(TokenMissingError, match="no header has"):
+            known_hash(project, {VARIABLE: odd})
 
 
 def test_the_command_shows_it_once(project, capsys, monkeypatch):
