@@ -10,7 +10,16 @@ from typing import TypeVar
 from streamhouse.sql import spark_type as t
 from streamhouse.sql.literals import operated
 from streamhouse.sql.spark_type import SparkType
-from streamhouse.sql.text_types import Types, chosen_text, first_type, overlaid, padded, piece, reversed_value
+from streamhouse.sql.text_types import (
+    Types,
+    as_number,
+    chosen_text,
+    first_type,
+    overlaid,
+    padded,
+    piece,
+    reversed_value,
+)
 from streamhouse.sql.words import words
 
 Rule = Callable[[Types], SparkType | None]
@@ -268,9 +277,9 @@ def _if(types: Types) -> SparkType | None:
 
 def _rounded(digits: int) -> Rule:
     def rule(types: Types) -> SparkType | None:
-        argument_type = first_type(types)
+        argument_type = as_number(first_type(types))
         if argument_type is None or argument_type.kind != "decimal":
-            return argument_type if argument_type and argument_type.numeric else None
+            return argument_type
         whole = argument_type.precision - argument_type.scale + 1
         if digits < 0:
             return t.decimal(max(whole, -digits + 1), 0)
@@ -281,8 +290,8 @@ def _rounded(digits: int) -> Rule:
 
 
 def _whole(types: Types) -> SparkType | None:
-    argument_type = first_type(types)
-    if argument_type is None or not argument_type.numeric or len(types) != 1:
+    argument_type = as_number(first_type(types))
+    if argument_type is None or len(types) != 1:
         return None
     return (
         t.decimal(argument_type.precision - argument_type.scale + 1, 0) if argument_type.kind == "decimal" else t.BIGINT
@@ -306,7 +315,7 @@ def _window(types: Types) -> SparkType | None:
 
 def _number(types: Types) -> SparkType | None:
     argument_type = first_type(types)
-    return argument_type if argument_type and (argument_type.numeric or argument_type.kind in INTERVALS) else None
+    return argument_type if argument_type and argument_type.kind in INTERVALS else as_number(argument_type)
 
 
 def cut_to(digits: int) -> Rule:

@@ -1,4 +1,4 @@
-"""Types of functions that make a text of a value, or bytes of bytes; pure."""
+"""Types of functions that make a text of a value, bytes of bytes, or a number of a text; pure."""
 
 from collections.abc import Sequence
 
@@ -12,6 +12,13 @@ Types = Sequence[SparkType | None]
 def first_type(types: Types) -> SparkType | None:
     """The type of the first argument; None: it is unknown, or there is none."""
     return types[0] if types else None
+
+
+def as_number(kind: SparkType | None) -> SparkType | None:
+    """The number that functions of numbers read a value as: a DOUBLE of a text; None: it is no number."""
+    if kind == t.STRING:
+        return t.DOUBLE
+    return kind if kind is not None and kind.numeric else None
 
 
 def padded(types: Types) -> SparkType | None:

@@ -85,6 +85,12 @@ def test_any_text_can_be_quoted(text: str) -> None:
         ("CAST(ARRAY(abs(1), 2) AS ARRAY<INT>)", "CAST(ARRAY(ABS(1), 2) AS ARRAY<INT>)"),
         ("CAST((a) AS MAP<INT, STRUCT<list: ARRAY<INT>>>)", "CAST((a) AS MAP<INT, STRUCT<list: ARRAY<INT>>>)"),
         ("array < 5 AND CAST(array[0] AS ARRAY<INT>)[0] > 1", "array < 5 AND CAST(array[0] AS ARRAY<INT>)[0] > 1"),
+        ("a !> 1 AND b !< c", "a <= 1 AND b >= c"),
+        ("a !> 1 + 1 = b", "(a <= 1 + 1) = b"),
+        ("values + values[0] > sum(values)", "values + values[0] > SUM(values)"),
+        ("q.values - t.values.a", "q.values - t.values.a"),
+        ("CASE WHEN values = 1 THEN values ELSE (values) END", "CASE WHEN values = 1 THEN values ELSE (values) END"),
+        ("transform(values, values -> values)", "TRANSFORM(values, values -> values)"),
         ("TIME '10:00:00'", "TIME '10:00:00'"),
         ("CAST(a AS ARRAY<ARRAY<INT>>)", "CAST(a AS ARRAY<ARRAY<INT>>)"),
         ("struct(a AS orderId, B, 1)", "STRUCT(a AS orderId, B, 1)"),
@@ -95,6 +101,33 @@ def test_operators_and_literals(sql: str, shown: str) -> None:
     text = read(f"SELECT {sql} AS v FROM t")
     assert text == f"SELECT {shown} AS v FROM t"
     assert read(text) == text
+
+
+@pytest.mark.parametrize(
+    ("sql", "shown"),
+    [
+        ("SELECT a, values FROM t", "SELECT a, values FROM t"),
+        ("SELECT a values FROM t values WHERE values > 1", "SELECT a AS values FROM t AS values WHERE values > 1"),
+        ("SELECT DISTINCT values FROM t ORDER BY values", "SELECT DISTINCT values FROM t ORDER BY values"),
+        (
+            "WITH values AS (SELECT a FROM t) SELECT * FROM values",
+            "WITH values AS (SELECT a FROM t) SELECT * FROM values",
+        ),
+        ("SELECT * FROM VALUES (1) AS q(values)", "SELECT * FROM VALUES (1) AS q(values)"),
+        ("SELECT a, values * 2, values - 2 FROM t", "SELECT a, values * 2, values - 2 FROM t"),
+        ("SELECT a, values NOT LIKE b FROM t", "SELECT a, values NOT LIKE b FROM t"),
+        ("SELECT DISTINCT values - 1 FROM t", "SELECT DISTINCT values - 1 FROM t"),
+        ("SELECT COALESCE(values - 1, 2) FROM t", "SELECT COALESCE(values - 1, 2) FROM t"),
+        ("SELECT 1 FROM t WHERE a IN (values - 1, values)", "SELECT 1 FROM t WHERE a IN (values - 1, values)"),
+        ("SELECT a FROM t MINUS VALUES (1)", "SELECT a FROM t EXCEPT SELECT * FROM VALUES (1) AS _values"),
+        ("SELECT a FROM t UNION ALL VALUES (1)", "SELECT a FROM t UNION ALL SELECT * FROM VALUES (1) AS _values"),
+        ("SELECT a FROM t, VALUES (1) AS q(b)", "SELECT a FROM t CROSS JOIN VALUES (1) AS q(b)"),
+        ("SELECT a FROM t WHERE a IN (VALUES (1), (2))", "SELECT a FROM t WHERE a IN (VALUES (1), (2))"),
+    ],
+)
+def test_values_is_a_name_where_no_rows_follow(sql: str, shown: str) -> None:
+    assert read(sql) == shown
+    assert read(shown) == shown
 
 
 def test_ctes_stay_where_they_are() -> None:

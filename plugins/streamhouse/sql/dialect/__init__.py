@@ -27,6 +27,7 @@ from streamhouse.sql.dialect.grammar import check_depth, check_grammar
 from streamhouse.sql.dialect.hints import quantified, variant_path
 from streamhouse.sql.dialect.literals import MARK, WRITTEN, Literals
 from streamhouse.sql.dialect.named_as_types import names_marked, take_marks_off
+from streamhouse.sql.dialect.named_as_words import with_names_for_words
 from streamhouse.sql.dialect.precedence import with_brackets
 from streamhouse.sql.dialect.rendering import rendered
 from streamhouse.sql.dialect.spark_grammar import check_spark_grammar
@@ -136,7 +137,7 @@ def _parsed(sql: str) -> exp.Expr:
 def _read(sql: str, *, is_new: bool = True) -> exp.Expr:
     if is_new and (wrong := other_type(tokenize(sql), sql)) is not None:
         raise wrong
-    literals = Literals(tokenize(sql), sql)
+    literals = Literals(with_names_for_words(tokenize(sql)), sql)
     named, marked = names_marked(literals.collapsed())
     read = with_brackets(named, literals.numbers)
     tokens = [
