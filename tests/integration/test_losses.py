@@ -28,9 +28,9 @@ pytestmark = [
 ]
 
 
-def dies_at(point):
+def dies_at(point, table=""):
     def reach(name, detail=""):
-        if name == point:
+        if name == point and detail.endswith(table):
             raise StoreError("it dies")
 
     return reach
@@ -86,6 +86,37 @@ def test_an_epoch_that_was_cut_off_and_lost_other_files_of_its_logs(tmp_path, sp
             d.add()
             d.run()
             assert d.differences() == {}, name
+
+
+@pytest.mark.parametrize(
+    ("flows", "module", "point", "table", "stays"),
+    [
+        pytest.param(WARM_FLOWS, "epoch", "during_write", "dwd.two", "dwd.two", id="a table has the epoch before"),
+        pytest.param(READ_FLOWS, "stream", "after_last_write", "", "ods.read", id="a copy has the epoch before"),
+    ],
+)
+def test_an_epoch_that_was_cut_off_and_lost_the_state_store(
+    tmp_path, spark, monkeypatch, flows, module, point, table, stays
+):
+    """The epoch before it comes back at its own time, by which a table or a copy is compared."""
+    with drill(tmp_path / "project", spark, flows) as d:
+        d.begin()
+        d.add()
+        d.run()
+        d.tier()
+        d.add()
+        with monkeypatch.context() as patched:
+            patched.setattr(f"streamhouse.engine.{module}.reach", dies_at(point, table))
+            with pytest.raises(StoreError, match="it dies"):
+                d.run()
+        before = d.open.stores[Tier.WARM].identity(stays)
+        d.end()
+        d.lose("state")
+        d.begin()
+        assert is_refused(d)
+        d.restore()
+        assert d.open.stores[Tier.WARM].identity(stays) == before, "it is not filled again"
+        assert goes_on(d) == {}
 
 
 def test_an_epoch_of_which_no_record_says_where_it_ends(tmp_path, spark, monkeypatch):

@@ -93,6 +93,7 @@ def note_of(
         end.tick,
         {name: dict(at) for name, at in ends.items()},
         generation=generation,
+        after_ms=start.at_ms,
     )
 
 

@@ -37,6 +37,7 @@ class Note:
         done: Whether all that the epoch wrote is known to be there.
         generation: Of the flow, when it ran. Of two notes the one of the higher is the newer, whatever the clock says.
             0: an earlier version of Streamhouse left the note.
+        after_ms: Recorded time of the epoch before it. 0: there was none, or it is not known.
     """
 
     epoch: int
@@ -49,6 +50,7 @@ class Note:
     ends: dict[str, Position] = field(default_factory=dict)
     done: bool = False
     generation: int = 0
+    after_ms: int = 0
 
     @property
     def age(self) -> tuple[int, int]:

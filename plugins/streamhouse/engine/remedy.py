@@ -35,13 +35,13 @@ class Remedy:
 def remedy(flow: str, segment: str, note: Note, now_ms: int) -> Remedy:
     """Where a segment goes on, of which a note is the newest that its tables have."""
 
-    def record(epoch: int) -> EpochRecord:
+    def record(epoch: int, at_ms: int) -> EpochRecord:
         end = note.end if note.done else note.start
-        return EpochRecord(flow, segment, epoch, note.at_ms, now_ms, now_ms, note.start, end, note.ends)
+        return EpochRecord(flow, segment, epoch, at_ms, now_ms, now_ms, note.start, end, note.ends)
 
     if note.done:
-        return Remedy(record(note.epoch))
-    done = record(note.after) if note.after is not None else None
+        return Remedy(record(note.epoch, note.at_ms))
+    done = record(note.after, note.after_ms) if note.after is not None else None
     return Remedy(done, (note.epoch, note.at_ms), note.vector)
 
 

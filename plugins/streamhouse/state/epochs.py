@@ -193,11 +193,11 @@ def newest_known(connection: Connection, flow: str, segment: str) -> int | None:
 
 
 def recorded_times(connection: Connection, flow: str, segment: str, numbers: Collection[int]) -> dict[int, int]:
-    """Epoch → its recorded time, epoch milliseconds, of those of `numbers` that are known, done or begun."""
-    mine = (epochs.c.flow == flow, epochs.c.segment == segment, epochs.c.epoch.in_(numbers))
-    rows = connection.execute(select(epochs.c.epoch, epochs.c.at_ms).where(*mine)).all()
-    with parsing(f"the times of epochs of {flow}/{segment}"):
-        return {int(number): int(at_ms) for number, at_ms in rows}
+    """Epoch → its recorded time, epoch milliseconds, of those of `numbers` that are known, done or begun.
+
+    A restore may know an epoch and not its time: such a one is left out.
+    """
+    return {number: at_ms for number, at_ms in _times(connection, flow, segment, numbers).items() if at_ms}
 
 
 def times_or_never(connection: Connection, flow: str, segment: str, numbers: Collection[int]) -> dict[int, int | None]:
@@ -207,9 +207,16 @@ def times_or_never(connection: Connection, flow: str, segment: str, numbers: Col
     """
     mine = (epochs.c.flow == flow, epochs.c.segment == segment)
     lowest, highest = connection.execute(select(func.min(epochs.c.epoch), func.max(epochs.c.epoch)).where(*mine)).one()
-    known = recorded_times(connection, flow, segment, numbers)
-    never = {number for number in numbers if lowest is not None and lowest < number < highest} - known.keys()
-    return dict.fromkeys(never) | known
+    found = _times(connection, flow, segment, numbers)
+    never = {number for number in numbers if lowest is not None and lowest < number < highest} - found.keys()
+    return dict.fromkeys(never) | {number: at_ms for number, at_ms in found.items() if at_ms}
+
+
+def _times(connection: Connection, flow: str, segment: str, numbers: Collection[int]) -> dict[int, int]:
+    mine = (epochs.c.flow == flow, epochs.c.segment == segment, epochs.c.epoch.in_(numbers))
+    rows = connection.execute(select(epochs.c.epoch, epochs.c.at_ms).where(*mine)).all()
+    with parsing(f"the times of epochs of {flow}/{segment}"):
+        return {int(number): int(at_ms) for number, at_ms in rows}
 
 
 def wrote_rows(connection: Connection, flow: str, table: str) -> bool:

@@ -52,7 +52,7 @@ class EpochRecord:
     """One finished epoch of one segment.
 
     Attributes:
-        at_ms: When the epoch's rows were seen at the source; the clock of its SQL.
+        at_ms: When the epoch's rows were seen at the source; the clock of its SQL. 0: a restore did not find it.
         started_ms: When the attempt that finished it began.
         start: Source or table → the first position read.
         end: Source or table → the position after the last one read.

@@ -123,6 +123,13 @@ def test_an_epoch_is_known_never_to_have_been_where_an_earlier_and_a_later_one_a
     assert store.stored_tables.recorded_times("retail/main", [4, 5, 8]) == found
 
 
+def test_an_epoch_of_which_a_restore_does_not_know_the_time_is_no_other_one(store):
+    times = {4: 0, 6: 0, 7: 70}
+    store.begin_at([EpochRecord("retail", "main", epoch, at_ms, 1, 1) for epoch, at_ms in times.items()])
+    assert store.stored_tables.recorded_times("retail/main", [4, 5, 6, 7]) == {5: None, 7: 70}
+    assert store.recorded_times("retail", "main", [4, 6, 7]) == {7: 70}
+
+
 def test_times_of_epochs_are_read_once(store):
     store.begin_at([EpochRecord("retail", "main", one, 10 * one, 1, 1) for one in (2, 9)])
     asked = selects(store)
