@@ -79,7 +79,7 @@ bench: $(STAMP) ## Measure how fast it is, beside hand-written Structured Stream
 	@for file in benchmarks/[a-z]*.py; do $(BIN)/python "$$file"; done
 
 soak: $(STAMP) $(AIRFLOW_STAMP) ## Every test in its long form: kills at every point, hundreds of random histories, 10,000 edits judged by Spark, all without shortcuts; hours
-	STREAMHOUSE_SOAK=1 $(BIN)/pytest $(SERVERS) tests/unit/sql/test_statements.py
+	STREAMHOUSE_SOAK=1 $(BIN)/pytest $(SERVERS) $(addprefix tests/unit/sql/test_,statements.py delta_holds.py)
 	STREAMHOUSE_SPARK_SHORTCUTS=off $(BIN)/pytest tests/contract $(addprefix tests/integration/test_,epochs.py increments.py histories.py) $(addprefix tests/integration/spark/test_,results.py frames.py equality.py)
 
 audit: $(TOOLS)/bin/uv ## Compare the locked packages with published advisories; says so when it cannot reach them

@@ -1,9 +1,11 @@
 """A flow of a test's project: its process, its stores, and what its tables must hold."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
+
+import pyarrow as pa
 
 from streamhouse.ingest.kinds import open_source
 from streamhouse.model.plan import FlowPlan
@@ -52,13 +54,23 @@ def drop_tables(project: Project, flow: str, spark: "SparkSession") -> None:
 
 def assert_equals_batch(project: Project, flow: str, spark: "SparkSession") -> None:
     """Every table of the flow holds what its SQL makes of all rows of its sources, run once."""
+    assert_holds(project, flow, spark, batch_of(project, flow, spark))
+
+
+def batch_of(project: Project, flow: str, spark: "SparkSession") -> dict[str, pa.Table]:
+    """Table → what the flow's SQL makes of all rows of its sources, run once."""
+    plan = plan_of(project, flow)
+    sources = {}
+    for source in plan.sources:
+        opened = open_source(source, project.root)
+        sources[source.name] = opened.read({}, opened.available())
+    return batch(spark, plan, sources)
+
+
+def assert_holds(project: Project, flow: str, spark: "SparkSession", expected: Mapping[str, pa.Table]) -> None:
+    """Every table of the flow holds the rows of `expected`, in its target tier."""
 
     def compare(plan: FlowPlan, stores: dict[Tier, Store]) -> None:
-        sources = {}
-        for source in plan.sources:
-            opened = open_source(source, project.root)
-            sources[source.name] = opened.read({}, opened.available())
-        expected = batch(spark, plan, sources)
         for name, table in plan.tables.items():
             actual = stores[table.tiers.target].read_state(table)
             assert_same_rows(actual, expected[name], key=table.primary_key, name=name)

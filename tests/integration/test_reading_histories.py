@@ -56,6 +56,17 @@ STEPS_AND_DROPS = st.lists(
     max_size=12,
 )
 
+COLD_HISTORY = (
+    ("tier", 5),
+    ("write", {0, 1, 6}, {0, 3}),
+    ("tier", 2),
+    ("write", set(), set()),
+    ("write", {1, 2, 4}, set()),
+    ("tier", 3),
+    ("write", {1, 7}, {2}),
+)
+"""Each write there takes Spark: nothing to move, a part of a write moved, a part of another, and rows behind them."""
+
 
 class Written:
     """A table and what it held after each write, by its position then."""
@@ -229,6 +240,12 @@ def test_a_day_that_is_tiered_and_dropped_between_two_looks_of_a_reader(stores, 
 @pytest.mark.services
 @pytest.mark.spark
 def test_hot_and_cold(stores):
+    check(stores(Tier.HOT, Tier.COLD), COLD_HISTORY, {"hot": "1h", "cold": "forever"}, ())
+
+
+@pytest.mark.services
+@pytest.mark.spark
+def test_hot_and_cold_by_chance(stores):
     @settings(SOME, max_examples=3)
     @given(STEPS)
     def history(steps):
