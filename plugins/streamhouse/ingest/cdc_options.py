@@ -140,7 +140,7 @@ class CdcOptions(NotNull):
     @model_validator(mode="after")
     def _changes_are_rows(self) -> Self:
         if self.mode == "upsert" and self.metadata:
-            raise ValueError("'metadata' tells of each change, and is for mode: append")
+            raise ValueError("'metadata' describes each change, and is for mode: append")
         if self.mode == "append" and self.kafka is not None:
             raise ValueError("'mode: append' is for files and databases; the messages of a topic are rows by 'kafka'")
         if self.mode == "append" and self.on_bad_rows != OnBadRows():
@@ -151,7 +151,7 @@ class CdcOptions(NotNull):
 
     @property
     def metadata_columns(self) -> tuple[Column, ...]:
-        """What is told of each change; never NULL."""
+        """Of the metadata; never NULL."""
         return tuple(Column(name=name, type=_METADATA[of], nullable=False) for name, of in self.metadata.items())
 
     @property

@@ -99,7 +99,7 @@ class ChangeRows:
         return found
 
     def _refuse_without_time(self, run: EventRun, name: str, first: int) -> None:
-        without = next((line for line, (_, time) in run.told.items() if time is None), None)
+        without = next((line for line, (_, time) in run.marks.items() if time is None), None)
         if without is not None and "committed_at" in self._metadata.values():
             what = "the event does not say in 'source' when it was committed: it has no ts_ms"
             raise SourceError(what, at=Location(name, first + without), hint="leave committed_at out of 'metadata'")
@@ -143,7 +143,7 @@ class _Changes:
         self.rows = rows
         self.places = places
         self.ops = pa.array(ops, pa.string())
-        self.times = pa.array([run.told[at // 2][1] for at in places.tolist()], pa.timestamp("us", tz="UTC"))
+        self.times = pa.array([run.marks[at // 2][1] for at in places.tolist()], pa.timestamp("us", tz="UTC"))
 
     @classmethod
     def of(cls, run: EventRun) -> "_Changes":
@@ -152,7 +152,7 @@ class _Changes:
         places = np.concatenate([events.rows_at, events.deletes_at])
         order = np.argsort(places)
         both = pa.concat_tables([events.rows, events.deletes], promote_options="default")
-        ops = [*(run.told[at // 2][0] for at in events.rows_at.tolist()), *[_DELETE] * len(events.deletes_at)]
+        ops = [*(run.marks[at // 2][0] for at in events.rows_at.tolist()), *[_DELETE] * len(events.deletes_at)]
         return cls(both.take(pa.array(order)), places[order], [ops[at] for at in order.tolist()], run)
 
     @classmethod

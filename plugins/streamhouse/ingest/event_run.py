@@ -52,7 +52,7 @@ class WantedEvents:
         nulls_kept: Whether the connector is known to write NULL as null, and not as the column's DEFAULT.
         table: `schema.table` of the events, which are lines of a capture's journal; None: they are as Kafka has them.
         zero_is_null: Whether an instant may be MariaDB's zero, which no row can have as a time.
-        are_rows: Whether each event is wanted as a row, so that a run tells what each was.
+        are_rows: Whether each event is wanted as a row, so that a run has the kind and the time of each.
     """
 
     columns: tuple[Column, ...]
@@ -171,7 +171,7 @@ class EventRun:
         cleared_at: Of the one event that removes all rows; None: there is none.
 
     Attributes:
-        told: N of each event → its `op`, and when it was committed, where each event is wanted as a row.
+        marks: N of each event → its `op`, and when it was committed, where each event is wanted as a row.
     """
 
     def __init__(
@@ -184,7 +184,7 @@ class EventRun:
     ) -> None:
         self.encodings = encodings
         self.cleared_at = cleared_at
-        self.told: dict[int, tuple[str, int | None]] = {}
+        self.marks: dict[int, tuple[str, int | None]] = {}
         self._wanted = wanted
         self._name = name
         self._first = first
@@ -203,7 +203,7 @@ class EventRun:
             raise self._error("the line is no object", number, _NO_EVENT)
         op, after, before = event.get("op"), event.get("after"), event.get("before")
         if self._wanted.are_rows and isinstance(op, str):
-            self.told[number] = (op, committed_at(event.get("source")))
+            self.marks[number] = (op, committed_at(event.get("source")))
         if self.cleared_at is not None:
             return
         if op in WRITES:

@@ -127,7 +127,7 @@ def test_the_trigger_misses_no_column_of_the_metadata(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"mode": "upsert"}, "'metadata' tells of each change, and is for mode: append"),
+        ({"mode": "upsert"}, "'metadata' describes each change, and is for mode: append"),
         ({"metadata": {"id": "op"}}, "metadata names 'id', which is among the columns"),
         ({"metadata": {"op": "lsn"}}, "metadata"),
         ({"mode": "both"}, "mode"),
