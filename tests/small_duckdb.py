@@ -86,7 +86,8 @@ def _literal(value: Any, of: type) -> str:
     """
     if value is None:
         return "NULL"
-    if type(value) is not of or (of is str and "\0" in value) or (of is datetime and value.tzinfo is None):
+    is_odd = (isinstance(value, str) and "\0" in value) or (isinstance(value, datetime) and value.tzinfo is None)
+    if type(value) is not of or is_odd:
         raise TypeError(f"{value!r} is not written as a literal")
     return "'" + str(value).replace("'", "''") + "'"
 
