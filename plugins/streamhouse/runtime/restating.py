@@ -1,7 +1,8 @@
 """Restates tables from the whole history of what they are made from (design D6, D9)."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,8 +22,10 @@ from streamhouse.model.version import table_name
 from streamhouse.model.writer import segment_writer
 from streamhouse.runtime.left_out import LeftOut
 from streamhouse.runtime.open import Open
+from streamhouse.spark.failures import ResultTooLargeError, failed_queries, first_line
 from streamhouse.spark.frame import arrow_frame
 from streamhouse.spark.results import collected_rows
+from streamhouse.spark.worker_error import from_worker
 from streamhouse.state.records import EpochRecord
 from streamhouse.stores.arrow import conform
 from streamhouse.stores.base import WriteContext
@@ -103,11 +106,16 @@ class Restating:
         self._unordered: set[str] = set()  # logs that were given rows whose order is not known
 
     def fill(self, segment: Segment, step: PlannedStep) -> Restated:
-        """Fill the table of a step and its quarantine table, which are empty; those it reads must be done."""
-        results = self._results(segment, step)
-        if step.quarantine is not None:
-            self._put(segment, step, step.quarantine, self._frames.quarantined(step, results))
-        return self._put(segment, step, step.writes, self._expected_rows(step, results))
+        """Fill the table of a step and its quarantine table, which are empty; those it reads must be done.
+
+        Raises:
+            RestateError: its rows cannot be computed: the SQL fails on one, or nothing says which is the newest.
+        """
+        with _computing(step):
+            results = self._results(segment, step)
+            if step.quarantine is not None:
+                self._put(segment, step, step.quarantine, self._frames.quarantined(step, results))
+            return self._put(segment, step, step.writes, self._expected_rows(step, results))
 
     def copy(self, segment: Segment, step: PlannedStep, table: Table, old: Table, at: Position) -> Restated:
         """Fill a table, which is empty, with the rows that another version of it has.
@@ -118,24 +126,28 @@ class Restating:
             table: Its table, or its quarantine table.
             old: The other version, with columns that a store could have given those of `table` in place.
             at: Where that one is to be read to.
+
+        Raises:
+            RestateError: its rows cannot be read.
         """
         from pyspark.sql import functions as F  # noqa: N812  as everybody calls it
 
-        self._say(f"{table.name}: copying {old.name}")
-        rows, had = union_frame(self._open.spark, old, self._open.stores, at=at, order=ROW), old.column_names
-        names = {c.name: c.name if c.name in had else step.renamed.get(c.name, c.name) for c in table.columns}
-        return self._put(
-            segment,
-            step,
-            table,
-            rows.select(
-                *(
-                    (F.col(names[c.name]) if names[c.name] in had else F.lit(None)).cast(c.type).alias(c.name)
-                    for c in table.columns
+        with _computing(step):
+            self._say(f"{table.name}: copying {old.name}")
+            rows, had = union_frame(self._open.spark, old, self._open.stores, at=at, order=ROW), old.column_names
+            names = {c.name: c.name if c.name in had else step.renamed.get(c.name, c.name) for c in table.columns}
+            return self._put(
+                segment,
+                step,
+                table,
+                rows.select(
+                    *(
+                        (F.col(names[c.name]) if names[c.name] in had else F.lit(None)).cast(c.type).alias(c.name)
+                        for c in table.columns
+                    ),
+                    *({ROW} & set(rows.columns)),
                 ),
-                *({ROW} & set(rows.columns)),
-            ),
-        )
+            )
 
     def _put(self, segment: Segment, step: PlannedStep, table: Table, rows: "DataFrame") -> Restated:
         rows = self._left_out.of_table(table, rows)
@@ -149,14 +161,15 @@ class Restating:
         Raises:
             RestateError: it cannot be restated; a dry run finds so too.
         """
-        table, expected = step.writes, self._expected_rows(step, self._results(segment, step))
-        columns = tuple(column.name for column in step.columns)
-        current = union_frame(self._open.spark, table, self._open.stores, columns)
-        with difference(step, expected, current, self._span) as found:
-            refuse_deletes(self.plan.flow, table, found)
-            if not self._dry_run:
-                self._write(segment, step, table, found)
-        return self._done(table, expected, found)
+        with _computing(step):
+            table, expected = step.writes, self._expected_rows(step, self._results(segment, step))
+            columns = tuple(column.name for column in step.columns)
+            current = union_frame(self._open.spark, table, self._open.stores, columns)
+            with difference(step, expected, current, self._span) as found:
+                refuse_deletes(self.plan.flow, table, found)
+                if not self._dry_run:
+                    self._write(segment, step, table, found)
+            return self._done(table, expected, found)
 
     def _done(self, table: Table, rows: "DataFrame", found: TableDifference) -> Restated:
         self._rows_by_table[table.name] = rows
@@ -280,6 +293,22 @@ class Restating:
         names = columns or (planned.columns[0].name,)
         wanted = [column for column in planned.columns if column.name in names]
         return arrow_frame(open_.spark, conform(source.read({}, at, names), wanted))
+
+
+@contextmanager
+def _computing(step: PlannedStep) -> Iterator[None]:
+    """Say in words what Spark raises in the block.
+
+    Raises:
+        RestateError: the rows of the step cannot be computed.
+    """
+    try:
+        yield
+    except failed_queries(ResultTooLargeError) as error:
+        raise from_worker(error) or RestateError(
+            f"{step.id}: the rows of action '{step.action}' cannot be computed: {first_line(error)}",
+            hint="where the SQL fails on a row: use TRY_CAST, or a WHERE that keeps such rows out",
+        ) from error
 
 
 def _refuse_two_rows(table: Table, rows: "DataFrame", *, of_one_row: bool = False) -> None:
