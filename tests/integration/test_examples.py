@@ -25,6 +25,7 @@ SAID = {
         "revenue_by_city: 4 rows in the files, 4 in the flow\n",
         "revenue_by_city: 7 rows in the files, 7 in the flow\n",
     ],
+    "cold-chain": [f"warm_minutes: {rows} rows in the files, {rows} in the flow\n" for rows in (2, 2, 2, 6)],
 }
 """Story → what its comparison says after each day."""
 
@@ -32,7 +33,7 @@ SAID = {
 def run(words, folder):
     program = {"streamhouse": COMMAND, "python": [sys.executable]}
     if words[0] == "cp":
-        for file in folder.glob(words[1]):
+        for file in sorted(folder.glob(words[1])):
             shutil.copy(file, folder / words[2])
         return ""
     command = [*program[words[0]], *words[1:]]

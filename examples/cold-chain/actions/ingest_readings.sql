@@ -1,0 +1,7 @@
+/* ---
+action: ingest_readings
+step: ingest
+description: Readings as the trucks send them.
+inputs: {rows: {}}
+--- */
+SELECT * FROM rows
