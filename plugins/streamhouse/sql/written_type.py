@@ -10,20 +10,10 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from streamhouse.model.types import DECIMAL_DIGITS
-from streamhouse.sql.dialect.type_names import INSTEAD
+from streamhouse.sql.dialect.type_names import DECIMALS, INSTEAD, PLAIN, SIZED, UNSTORED
 from streamhouse.sql.types import canonical_type
-from streamhouse.sql.words import words
 
 _TOKEN = re.compile(r"\s*(?:(\w+|`[^`]+`|'[^']*')|(\S))", re.UNICODE)
-_PLAIN = words(
-    """
-    boolean tinyint byte smallint short int integer bigint long float real double
-    date timestamp timestamp_ntz timestamp_ltz string binary
-    """
-)
-_DECIMALS = frozenset({"decimal", "dec", "numeric"})
-_SIZED = frozenset({"varchar", "character"})
-_UNSTORED = frozenset({"variant", "interval", "time", "void", "geometry", "geography"})
 _DEEPEST = 32  # types within types
 _SHOWN = 60  # characters of a text in a message
 
@@ -97,11 +87,11 @@ class _TypeText:
                 self._inside(self._pair)
             case "struct":
                 self._inside(self._fields)
-            case _ if word in _DECIMALS:
+            case _ if word in DECIMALS:
                 self._digits()
-            case _ if word in _SIZED:
+            case _ if word in SIZED:
                 self._length()
-            case _ if word not in _PLAIN:
+            case _ if word not in PLAIN:
                 raise self._unknown(word)
 
     def _inside(self, read: Callable[[], None]) -> None:
@@ -169,7 +159,7 @@ class _TypeText:
         """The error of a word that is no type here."""
         if word == "char":
             return WrittenTypeError("no table keeps the length of a CHAR", "write string")
-        if word in _UNSTORED:
+        if word in UNSTORED:
             return WrittenTypeError(f"'{self._shown}': no table can hold the type {word}")
         if word.upper() in INSTEAD:
             return WrittenTypeError(f"'{word}' is no Spark SQL type", f"write {INSTEAD[word.upper()].lower()}")

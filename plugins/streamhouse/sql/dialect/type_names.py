@@ -9,12 +9,18 @@ from streamhouse.sql.dialect.spark_words import refused_at
 from streamhouse.sql.words import words
 
 _T = TokenType
-_SPARK = words(
+PLAIN = words(
     """
-    BOOLEAN TINYINT BYTE SMALLINT SHORT INT INTEGER BIGINT LONG FLOAT REAL DOUBLE DECIMAL DEC NUMERIC DATE TIME
-    TIMESTAMP TIMESTAMP_NTZ TIMESTAMP_LTZ STRING VARCHAR CHARACTER BINARY VOID VARIANT INTERVAL ARRAY MAP STRUCT
+    boolean tinyint byte smallint short int integer bigint long float real double
+    date timestamp timestamp_ntz timestamp_ltz string binary
     """
 )
+"""Types of Spark SQL that a table can have and that take nothing behind them."""
+DECIMALS = words("decimal dec numeric")
+SIZED = words("varchar character")
+UNSTORED = words("variant interval time void geometry geography")
+"""Types of Spark SQL that no table here has."""
+_SPARK = {one.upper() for one in (*PLAIN, *DECIMALS, *SIZED, *UNSTORED, "array", "map", "struct")}
 INSTEAD = {
     **dict.fromkeys(
         words("TEXT CHAR NCHAR NVARCHAR BPCHAR UUID JSON JSONB ENUM TINYTEXT MEDIUMTEXT LONGTEXT"), "STRING"
