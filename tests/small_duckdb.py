@@ -48,6 +48,7 @@ class SmallDuckDB:
     def put_arrow(self, name: str, rows: pa.Table) -> None:
         """Make Arrow rows the table of a name."""
         self._held.pop(name, None)
+        self._database.execute(f'DROP VIEW IF EXISTS "{name}"')  # `register` replaces no view of a query
         self._database.register(name, rows)
 
     def answer(self, sql: str) -> pa.Table:

@@ -26,6 +26,7 @@ OPEN = {
     },
     "files": {"columns": "names and types of columns"},
     "cdc": {
+        "metadata": "names of columns, each with a choice",
         "columns": "names and types of columns",
         "kafka.properties": "doors/kafka.py",
         "kafka.secrets": "doors/kafka.py and doors/variables.py",

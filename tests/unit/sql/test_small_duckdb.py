@@ -36,6 +36,15 @@ def test_values_come_back(kind: str) -> None:
         assert repr(found) == repr(pa.Table.from_pylist(given, arrow_schema(types)).to_pylist())
 
 
+def test_a_table_of_arrow_takes_the_place_of_one_that_was_written_and_back() -> None:
+    database, types = SmallDuckDB(), columns({"n": "int"})
+    for number in range(3):
+        database.put("t", [{"n": number}], types)
+        assert database.answer("SELECT n FROM t").to_pylist() == [{"n": number}]
+        database.put_arrow("t", pa.Table.from_pylist([{"n": -number}], arrow_schema(types)))
+        assert database.answer("SELECT n FROM t").to_pylist() == [{"n": -number}]
+
+
 OTHERS = [("int", "1"), ("int", 2**31), ("bigint", Decimal("1.5")), ("array<int>", ["1"]), ("array<int>", 1)]
 
 
