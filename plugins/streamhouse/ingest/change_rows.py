@@ -68,11 +68,15 @@ class ChangeRows:
         wanted = tuple(one for one in self._columns if columns is None or one.name in columns)
         schema = arrow_schema(wanted)
         found = self._changes.lines_between(start, end)
-        of_base = [one for one in found if one[0].endswith(BASE)]
+        of_base = [one for one in found if self._is_base(one[0])]
         parts = [self._rows(changes, 0, schema) for changes in self._of_base(of_base)]
-        for name, first, lines in found[len(of_base) :]:
+        for name, first, lines in (one for one in found if not self._is_base(one[0])):
             parts += [self._rows(changes, number, schema) for changes, number in self._runs(name, first, lines, end)]
         return pa.concat_tables([schema.empty_table(), *parts])
+
+    def _is_base(self, name: str) -> bool:  # noqa: ARG002  only a journal has one
+        """Whether lines are of a base; a file of a person is none, whatever it is called."""
+        return False
 
     def _of_base(self, parts: list[tuple[str, int, list[bytes]]]) -> "Iterator[_Changes]":
         """The rows of a base, if there is one: as of the end of the changes that it replaces."""
@@ -127,6 +131,9 @@ class CapturedChangeRows(ChangeRows):
         super().__init__(changes, columns, metadata)
         self.oldest = changes.oldest
         self.identity = changes.identity
+
+    def _is_base(self, name: str) -> bool:
+        return name.endswith(BASE)
 
 
 class _Changes:

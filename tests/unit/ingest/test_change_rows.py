@@ -84,6 +84,15 @@ def test_a_key_that_changes_is_a_delete_and_a_row(tmp_path):
     assert changes(source_of(tmp_path)) == [("c", 1, "a"), ("d", 1, None), ("u", 2, "a")]
 
 
+def test_a_file_that_is_called_as_a_base_of_a_journal_is_a_file_as_any_other(tmp_path):
+    write(tmp_path / "1.jsonl", event("c", None, row(1, "a")))
+    write(tmp_path / "2.base.jsonl", event("u", None, row(1, "b")), event("d", row(1, "b")))
+    write(tmp_path / "3.jsonl", event("c", None, row(2, "c")))
+    found = rows(source_of(tmp_path))
+    assert [(one["op"], one["id"]) for one in found] == [("c", 1), ("u", 1), ("d", 1), ("c", 2)]
+    assert len({one["change"] for one in found}) == 4
+
+
 def test_an_event_that_does_not_say_when_is_an_error_where_that_is_wanted(tmp_path):
     write(tmp_path / "1.jsonl", event("c", None, row(1, "a")), {**event("c", None, row(2, "b")), "source": {}})
     with pytest.raises(SourceError, match=r"1\.jsonl:2.* it has no ts_ms"):
