@@ -2,7 +2,7 @@
 
 import socket
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
@@ -13,6 +13,7 @@ from tests.gate.shared import LOST
 
 _LAST_LINES = 6
 _SLOWEST = 10
+_SLOWEST_FILES = 30
 
 
 @pytest.hookimpl(trylast=True)
@@ -63,7 +64,8 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     say(f"{counts}, {len(stats.get('skipped', ()))} skipped, {config.stash.get(LEFT_OUT, 0)} of other levels")
     for line in _skipped(stats.get("skipped", ())):
         say(line)
-    for line in _slowest(report for report in reports if not isinstance(report, pytest.SubtestReport)):
+    whole = [report for report in reports if not isinstance(report, pytest.SubtestReport)]
+    for line in [*_slowest(whole, lambda nodeid: nodeid, _SLOWEST), *_slowest(whole, _file_of, _SLOWEST_FILES)]:
         say(line)
     for line in sorted({f"LEFT RUNNING by {r.nodeid}: {text}" for r in reports for text in _said(r, LEFT)}):
         say(line)
@@ -89,12 +91,17 @@ def _reason(report: Any) -> str:
     return str(place[2] if isinstance(place, tuple) else place).removeprefix("Skipped: ")
 
 
-def _slowest(reports: Iterable[Any]) -> list[str]:
+def _slowest(reports: Iterable[Any], part: Callable[[str], str], count: int) -> list[str]:
+    """The parts of a run that took most time, at most `count`, each with its seconds of a wall clock."""
     seconds: dict[str, float] = defaultdict(float)
     for report in reports:
-        seconds[report.nodeid] += report.duration
-    most = sorted(seconds.items(), key=lambda one: one[1], reverse=True)[:_SLOWEST]
-    return [f"slow: {taken:6.1f} s {nodeid}" for nodeid, taken in most]
+        seconds[part(report.nodeid)] += report.duration
+    most = sorted(seconds.items(), key=lambda one: one[1], reverse=True)[:count]
+    return [f"slow: {taken:6.1f} s {named}" for named, taken in most]
+
+
+def _file_of(nodeid: str) -> str:
+    return nodeid.partition("::")[0]
 
 
 def _said(report: Any, what: str) -> list[str]:

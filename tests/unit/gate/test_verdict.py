@@ -33,6 +33,7 @@ def test_tests_with_real_servers_have_a_second_try_which_is_shown(run):
         [
             "2 passed, 1 failed, 1 flaky, 0 skipped, 0 of other levels",
             "slow: * s tests/contract/test_a.py::test_*",
+            "slow: * s tests/contract/test_a.py",
             "FLAKY tests/contract/test_a.py::test_flaky",
             "*assert 'rows' == 'no rows'*",
             "run it alone: .venv/bin/pytest 'tests/contract/test_a.py::test_red'",
