@@ -57,7 +57,7 @@ def add(
     The file is an ordinary action: change it as you like. No flow changes.
     """
     from streamhouse.errors import ArgumentsError, did_you_mean
-    from streamhouse.install.private_file import write_new
+    from streamhouse.install.private_file import write_whole
     from streamhouse.planner.ready_actions import READY, ReadyRequest, text_of
     from streamhouse.registry.read_action import read_action
 
@@ -74,8 +74,7 @@ def add(
         raise ArgumentsError(f"there is an action '{called}'", hint="give the new one another name: --name")
     text = text_of(found, called, wanted)
     read_action(text, str(file))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_new(path, text.encode())
+    write_whole(path, text)
     step = f"- {{use: {called}, reads: {{rows: {table}}}, writes: {_LAYERS[found.kind]}.{called}}}"
     if app.as_json:
         app.output.document({"action": called, "file": str(file), "step": step})

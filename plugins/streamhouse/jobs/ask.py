@@ -15,7 +15,7 @@ from streamhouse.errors import (
     UnaskedAnswerError,
 )
 from streamhouse.errors.base import printable
-from streamhouse.install.private_file import write_new
+from streamhouse.install.private_file import write_whole
 from streamhouse.jobs.answers import with_answers, with_live_choices
 from streamhouse.jobs.ask_options import Options, Say
 from streamhouse.jobs.write_target import target_of
@@ -174,7 +174,9 @@ def write(
     check_unchanged(project, proposal)
     proposal = _tried(project, proposal, say, proves=trial and target is None)
     root = target if target is not None else project.root
-    written = [_written(root / edit.path, edit.after) for edit in proposal.files]
+    written = [root / edit.path for edit in proposal.files]
+    for file, edit in zip(written, proposal.files, strict=True):
+        write_whole(file, edit.after)
     Proposals(project).add(proposal, "written", str(target) if target is not None else PROJECT)
     return written
 
@@ -191,14 +193,6 @@ def _tried(project: Project, proposal: Proposal, say: Say, *, proves: bool) -> P
     meant = request_check(proposal, space)
     proposal = _kept(proposal, (meant,) if meant is not None else (), space)
     return proved(proposal, space, say) if proves else proposal
-
-
-def _written(file: Path, text: str) -> Path:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    temporary = file.with_name(f".{file.name}.new")
-    write_new(temporary, text.encode())
-    temporary.replace(file)
-    return file
 
 
 def proved(proposal: Proposal, space: Workspace, say: Say = lambda _: None) -> Proposal:
