@@ -37,18 +37,18 @@ def postgres(*settings: str, folder: Path | None = None, port: int | None = None
         port: The one it had before; None: a free one.
     """
     programs = _postgres_programs()
-    as_somebody = ["setpriv", "--reuid=nobody", "--clear-groups"] if os.geteuid() == 0 else []  # it refuses root
+    as_other_user = ["setpriv", "--reuid=nobody", "--clear-groups"] if os.geteuid() == 0 else []  # it refuses root
     with ExitStack() as block:
         folder = folder or Path(block.enter_context(TemporaryDirectory(prefix="postgres-")))
         data = folder / "data"
         if not data.exists():
-            if as_somebody:
-                shutil.chown(folder, "nobody")  # where that somebody may go
-            _done([*as_somebody, str(programs / "initdb"), "-D", str(data), "-U", "streamhouse", "-A", "trust"])
+            if as_other_user:
+                shutil.chown(folder, "nobody")  # the user of the server
+            _done([*as_other_user, str(programs / "initdb"), "-D", str(data), "-U", "streamhouse", "-A", "trust"])
         port = port or take_ports(1)[0]
         options = ["-p", str(port), "-k", "", "-c", f"listen_addresses={LOOPBACK}", "-c", "fsync=off"]
         options += [part for setting in settings for part in ("-c", setting)]
-        server = [*as_somebody, str(programs / "postgres"), "-D", str(data), *options]
+        server = [*as_other_user, str(programs / "postgres"), "-D", str(data), *options]
         block.enter_context(process(server, folder / "log", signal.SIGINT))
         until_open(port)
         url = f"postgresql+psycopg://streamhouse@{LOOPBACK}:{port}/postgres"

@@ -109,7 +109,7 @@ class ChangeRows:
             raise SourceError(what, at=Location(name, first + without), hint="leave committed_at out of 'metadata'")
 
     def _rows(self, changes: "_Changes", number: int, schema: pa.Schema) -> pa.Table:
-        told: dict[ChangeMetadata, pa.Array] = {
+        metadata: dict[ChangeMetadata, pa.Array] = {
             "op": changes.ops,
             "committed_at": changes.times,
             "number": pa.array(changes.places + number, pa.int64()),
@@ -118,7 +118,7 @@ class ChangeRows:
         arrays: list[Any] = []
         for field in schema:
             if (of := self._metadata.get(field.name)) is not None:
-                arrays.append(told[of])
+                arrays.append(metadata[of])
             else:
                 arrays.append(changes.rows.column(field.name) if field.name in there else pa.nulls(nothing, field.type))
         return pa.table(arrays, schema=schema)

@@ -23,10 +23,9 @@ from streamhouse.doors.setting import shown
 from streamhouse.errors import Location, RowsLostError, SourceError
 from streamhouse.ingest.checked_lines import DamagedLineError, damaged, event_alone, without_checksum
 from streamhouse.ingest.checked_segment import checked_segment, damaged_error
-from streamhouse.ingest.journal_base import BASE, CAPTURE_REMEDY, BasePart, files_of, header_of
+from streamhouse.ingest.journal_base import BASE, BASE_NOUN, CAPTURE_REMEDY, BasePart, files_of, header_of
 from streamhouse.model.types import NAME, Frozen, Position
 
-_BASE_NOUN = "the base of the journal"
 _BLOCK_BYTES = 1 << 22
 _LONGEST_NAME = 200
 _TRUNCATED = b'"op":"t"'
@@ -151,10 +150,10 @@ class TableJournal:
         lines = TableLines(file, name, self._mark, is_checked=is_checked)
         part = header.tables.get(self.table)
         if part is None:
-            raise damaged(_BASE_NOUN, f"it does not name {self.table}", Location(name, 1), CAPTURE_REMEDY)
+            raise damaged(BASE_NOUN, f"it does not name {self.table}", Location(name, 1), CAPTURE_REMEDY)
         if (count := lines.count()) != part.rows + part.tail:
             why = f"it has {count} events of {self.table}, and its first line says {part.rows + part.tail}"
-            raise damaged(_BASE_NOUN, why, Location(name, 1), CAPTURE_REMEDY)
+            raise damaged(BASE_NOUN, why, Location(name, 1), CAPTURE_REMEDY)
         return part, lines
 
     def lines(self, name: str) -> "TableLines":
@@ -292,7 +291,7 @@ class TableLines:
         try:
             return self._event_of(line)
         except DamagedLineError as error:
-            what = _BASE_NOUN if self._path.name.endswith(BASE) else "a line of the journal"
+            what = BASE_NOUN if self._path.name.endswith(BASE) else "a line of the journal"
             raise damaged(what, error, self.location(at), CAPTURE_REMEDY) from error
 
     def _look(self, size: int) -> None:

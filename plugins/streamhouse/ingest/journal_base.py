@@ -20,6 +20,7 @@ from streamhouse.install.sync import sync_folder
 from streamhouse.model.types import Frozen, Position
 
 BASE = ".base.jsonl"
+BASE_NOUN = "the base of the journal"
 CAPTURE_REMEDY = (
     "only the capture may write to it; put the file back from a copy, or begin from the start: "
     "streamhouse capture reset"

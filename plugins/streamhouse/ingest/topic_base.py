@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from streamhouse.errors import Location, SourceError
 from streamhouse.ingest.cdc_options import CdcOptions
 from streamhouse.ingest.checked_lines import DamagedLineError, damaged, without_checksum
-from streamhouse.ingest.journal_base import TOPIC_REMEDY, first_line
+from streamhouse.ingest.journal_base import BASE_NOUN, TOPIC_REMEDY, first_line
 from streamhouse.ingest.lines import Lines
 from streamhouse.ingest.topic_events import MessagePlace, TopicEvents, event_of, place_of, refusal_of
 from streamhouse.ingest.unreadable import UnreadableError
@@ -189,4 +189,4 @@ def _name_of(base: Path) -> str:
 
 def _damaged(name: str, why: object) -> SourceError:
     at = Location(name)  # without a line: that of an error is the number of an event
-    return damaged("the base of the journal", why, at, TOPIC_REMEDY)
+    return damaged(BASE_NOUN, why, at, TOPIC_REMEDY)

@@ -10,7 +10,7 @@ class Truncations:
     """Decides of each removal of all rows, so that rows read again are the same.
 
     Attributes:
-        otherwise: Of those that nobody decided of: the rows stay, are removed as well, or that is to be decided first.
+        otherwise: Of those without a decision: the rows stay, are removed as well, or that is to be decided first.
         decided: Id of a removal → whether rows stay, or are removed as well.
     """
 

@@ -66,7 +66,7 @@ def answer(proposal: Proposal, shared: Shared, preview: Sample = _NO_ROWS) -> Pr
     """A proposal as it may be shown.
 
     Args:
-        proposal: Made by anybody, so it may hold what only people may see.
+        proposal: Of a person or of an agent, so it may have what only people may see.
         shared: What may be shown.
         preview: Rows that may be shown; what the proposal itself holds of rows is left out.
     """
