@@ -65,7 +65,7 @@ TEXTS = {
 }
 
 
-@pytest.mark.parametrize(("what", "text"), itertools.product(SOURCES, TEXTS))
+@pytest.mark.parametrize(("what", "text"), list(itertools.product(SOURCES, TEXTS)))
 def test_no_text_of_a_source_hides_what_else_is_wrong(tmp_path, what, text):
     for folder in ("flows", "actions", "d"):
         (tmp_path / folder).mkdir()
