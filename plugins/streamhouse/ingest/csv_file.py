@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -24,6 +24,7 @@ from streamhouse.ingest.csv_text import (
 )
 from streamhouse.ingest.csv_values import UnfitError, typed
 from streamhouse.ingest.not_null import HINT, REASON, first_null
+from streamhouse.ingest.other_fields import OtherFields, csv_other_fields, joined, of_fields
 from streamhouse.ingest.packed_file import first_bytes, text_bytes
 from streamhouse.ingest.records import Records
 from streamhouse.ingest.stored_object import AnyFile
@@ -46,7 +47,7 @@ class CsvRows:
     Attributes:
         columns: What the rows have.
         names: What the file has.
-        places: Of each of `columns`, which of `names` it is; None: the file lacks it.
+        places: Of each of `columns` that a field makes, which of `names` it is; None: the file lacks it.
         rules: How the file is read.
         multi_line: Whether values go over line ends.
     """
@@ -74,6 +75,13 @@ class CsvRows:
             UnfitError: a value does not fit its type.
             NoRowError: a row lacks a value that every row has.
         """
+        others = [column for column in self.columns if isinstance(column, OtherFields)]
+        if others:
+            fields = replace(self, columns=of_fields(self.columns)).of_text(text)
+            texts = self._texts(text, range(len(self.names)))
+            known = pa.table([self._without_nulls(values) for values in texts.columns], texts.column_names)
+            found = [csv_other_fields(self.names, known, column.named) for column in others]
+            return joined(fields, self.columns, found)
         there = sorted({place for place in self.places if place is not None}) or [0]
         texts = self._texts(text, there)
         arrays = []
@@ -119,15 +127,18 @@ class CsvRows:
     def _typed(self, texts: pa.ChunkedArray, column: Column) -> pa.ChunkedArray:
         arrays = []
         before = 0
-        null = self.rules.form.null_value
         for chunk in texts.chunks:
-            known = pc.if_else(pc.equal(chunk, null), None, chunk) if null else chunk
             try:
-                arrays.append(typed(known, column.name, column.type, self.rules.form))
+                arrays.append(typed(self._without_nulls(chunk), column.name, column.type, self.rules.form))
             except UnfitError as error:
                 raise UnfitError(before + error.row, error.text, error.hint) from error
             before += len(chunk)
         return pa.chunked_array(arrays, arrow_type(column.type))
+
+    def _without_nulls(self, texts: pa.Array) -> pa.Array:
+        """Texts of which those that mean NULL are NULL."""
+        null = self.rules.form.null_value
+        return pc.if_else(pc.equal(texts, null), None, texts) if null else texts
 
     def reason(self, record: bytes, error: Exception) -> NoRowError:
         """Why a record is no row, by the error of reading it alone."""
@@ -168,7 +179,7 @@ def rows_reader(
     names = names_of(first, rules)
     if rules.form.header:
         check_separator(names, first, rules, [column.name for column in columns])
-    places = places_of(columns, names, first, rules, optional)
+    places = places_of(of_fields(columns), names, first, rules, optional)
     return CsvRows(columns, names, places, rules, multi_line)
 
 

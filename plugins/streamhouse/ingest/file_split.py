@@ -1,6 +1,7 @@
 """Reads one file whose policy for bad rows is `dead_letter`: the rows that can be read, and the others."""
 
 import io
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -27,6 +28,7 @@ from streamhouse.ingest.formats import Format, nothing
 from streamhouse.ingest.json_file import json_file
 from streamhouse.ingest.json_rows import json_rows, refuse_other_fields
 from streamhouse.ingest.not_null import refuse_nulls
+from streamhouse.ingest.other_fields import of_fields
 from streamhouse.ingest.parquet import parquet_part, parquet_rows
 from streamhouse.ingest.parquet_types import file_names, fitted
 from streamhouse.ingest.records import Records
@@ -37,6 +39,7 @@ from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.keyed import padded
 
 Columns = tuple[Column, ...]
+_PLACE_IN_FILE = re.compile(r"(?::\d+){1,2}$", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,16 @@ class FileSplit:
     def place(self, name: str, number: int) -> str:
         """The position of a record."""
         return f"{name}:{self.text.place(number) if self.text is not None else number + 1}"
+
+
+def file_of(position: str) -> str:
+    """The file of a record, by the position that a dead letter has.
+
+    Example:
+        >>> file_of("data/orders.csv:12"), file_of("data/list.json:1:40")
+        ('data/orders.csv', 'data/list.json')
+    """
+    return _PLACE_IN_FILE.sub("", position)
 
 
 def split_text(
@@ -108,7 +121,7 @@ def _split_text(
     }
     rows = pa.concat_tables([arrow_schema(columns).empty_table(), *found.tables])
     if kind == "json":
-        refuse_other_fields(records.texts, rows, name)
+        refuse_other_fields(records.texts, rows.select([column.name for column in of_fields(columns)]), name)
     return FileSplit(rows, np.array(found.numbers, dtype=np.int64), bad, len(records.texts), replace(records, texts=[]))
 
 

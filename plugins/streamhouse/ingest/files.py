@@ -12,7 +12,7 @@ from streamhouse.ingest.counted_files import Counted
 from streamhouse.ingest.csv_file import csv_lacking
 from streamhouse.ingest.csv_header import CsvRules
 from streamhouse.ingest.file_places import check_files, file_place
-from streamhouse.ingest.file_split import FileSplit, files_again, split_parquet, split_text
+from streamhouse.ingest.file_split import FileSplit, file_of, files_again, split_parquet, split_text
 from streamhouse.ingest.files_options import FilesOptions
 from streamhouse.ingest.formats import Format, infer_columns, read_file
 from streamhouse.ingest.json_file import json_file
@@ -21,6 +21,7 @@ from streamhouse.ingest.lacking import begun, lacking_text
 from streamhouse.ingest.listing import in_order
 from streamhouse.ingest.not_null import required, required_of_those
 from streamhouse.ingest.options import check_options
+from streamhouse.ingest.other_fields import of_fields, with_other_fields
 from streamhouse.ingest.parquet import parquet_names, parquet_rows, refuse_other_columns
 from streamhouse.ingest.stored_object import AnyFile, StoredObject, replaced
 from streamhouse.model.bad_rows import OnBadRows
@@ -62,7 +63,8 @@ class FilesSource:
         self._options = options
         self._at = at
         declared = tuple(Column(name=name, type=type_) for name, type_ in options.columns.items())
-        self._columns = required_of_those(columns or declared, options.not_null)
+        known = columns or (declared and (*declared, *options.metadata_columns))
+        self._columns = self._complete(required_of_those(known, self._never_null))
         self._optional = optional
         self._declared = bool(declared)
         self._place = file_place(options, root, at)
@@ -90,8 +92,31 @@ class FilesSource:
                 )
             path, options = self._place.file(names[0]), self._options
             found = infer_columns(path, options.kind, names[0], options.csv)
-            self._columns = required(found, options.not_null, self._at)
+            found = (*found, *options.metadata_columns)
+            self._columns = self._complete(required(found, self._never_null, self._at))
         return self._columns
+
+    def _complete(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
+        """Columns that know what they are.
+
+        Raises:
+            SourceError: the files have a column with the name of metadata.
+        """
+        names = [column.name for column in columns]
+        if twice := next((name for name in self._options.metadata if names.count(name) > 1), None):
+            hint = "give the column of metadata another name"
+            raise SourceError(f"metadata names '{twice}', and the files have such a column", at=self._at, hint=hint)
+        by_fields = [name for name in names if name not in self._options.metadata]
+        return with_other_fields(columns, self._options.named("other_fields"), by_fields)
+
+    @property
+    def _never_null(self) -> tuple[str, ...]:
+        return (*self._options.not_null, *self._options.named("file"))
+
+    @property
+    def _read(self) -> tuple[Column, ...]:
+        """The columns that are read from a file."""
+        return tuple(column for column in self.columns() if self._options.metadata.get(column.name) != "file")
 
     def available(self) -> Position:
         """Every file that is there now, with all its rows.
@@ -164,7 +189,7 @@ class FilesSource:
                 if found.records < end[name]:
                     raise RowsLostError(f"file '{name}' has {found.records} rows, but {end[name]} were counted")
                 split = found.between(first, end[name], name, without)
-                parts.append(split.rows)
+                parts.append(self._with_files(split.rows, self.columns(), [name]))
                 bad += split.bad
         rows = pa.concat_tables(parts)
         return Split(rows if columns is None else rows.select(self._names_of(columns)), (), tuple(bad))
@@ -175,8 +200,9 @@ class FilesSource:
 
     def read_again(self, letters: Sequence[Letter], columns: tuple[str, ...] | None) -> Split:
         """See `LetterSource`."""
-        found = files_again(letters, self._options.kind, self.columns(), self._may_lack, self._options.csv)
-        rows = found.rows if columns is None else found.rows.select(self._names_of(columns))
+        found = files_again(letters, self._options.kind, self._read, self._may_lack, self._options.csv)
+        wanted = tuple(c for c in self.columns() if columns is None or c.name in columns)
+        rows = self._with_files(found.rows, wanted, [file_of(place) for place in found.places])
         return Split(rows, found.places, found.bad)
 
     def lacking(self, start: Position, end: Position) -> Iterator[str]:
@@ -186,13 +212,13 @@ class FilesSource:
                 yield lacking_text(name, found)
 
     def _lacking(self, name: str) -> Sequence[str]:
-        path, options, columns = self._place.file(name), self._options, self.columns()
+        path, options, columns = self._place.file(name), self._options, of_fields(self._read)
         if options.kind == "parquet":
             there = parquet_names(path, columns, Location(name))
             return [column.name for column in columns if column.name not in there]
         if options.kind == "json":
             rows = self._split(name).rows if self._tolerant else self._whole(name)
-            return json_lacking(json_file(path, name).texts, rows)
+            return json_lacking(json_file(path, name).texts, rows.select([column.name for column in columns]))
         return csv_lacking(path, name, options.csv, columns) if options.header else ()
 
     def _names_of(self, wanted: tuple[str, ...]) -> list[str]:
@@ -205,8 +231,8 @@ class FilesSource:
     def _split(self, name: str, span: tuple[int, int] = (0, 0)) -> FileSplit:
         path, kind = self._there(name), self._options.kind
         if kind == "parquet":
-            return split_parquet(path, self.columns(), name, span)
-        return split_text(path, kind, self.columns(), self._may_lack, name, self._options.csv)
+            return split_parquet(path, self._read, name, span)
+        return split_text(path, kind, self._read, self._may_lack, name, self._options.csv)
 
     @property
     def _may_lack(self) -> tuple[str, ...]:
@@ -223,7 +249,7 @@ class FilesSource:
             size, etag, mtime_ns = self._place.facts(name, path)
             parquet = self._options.kind == "parquet"  # its footer has the number
             if parquet:
-                refuse_other_columns(path, self.columns(), self._may_lack, Location(name))
+                refuse_other_columns(path, self._read, self._may_lack, Location(name))
                 rows = parquet_rows(path, Location(name)).rows
             else:
                 rows = self._split(name).records if self._tolerant else self._whole(name).num_rows
@@ -234,9 +260,28 @@ class FilesSource:
 
     def _load(self, name: str, wanted: tuple[Column, ...], first: int, last: int) -> "pa.Table":
         """The rows `[first, last)` of a file that are there."""
+        read = tuple(c for c in self._read if c in wanted) or self._read[:1]  # rows without a column have no number
         if self._options.kind == "parquet":
-            return read_file(self._there(name), "parquet", wanted, name, (first, last))
-        return self._whole(name).select([c.name for c in wanted]).slice(first, last - first)
+            rows = read_file(self._there(name), "parquet", read, name, (first, last))
+        else:
+            rows = self._whole(name).select([c.name for c in read]).slice(first, last - first)
+        return self._with_files(rows, wanted, [name])
+
+    def _with_files(self, rows: "pa.Table", wanted: tuple[Column, ...], files: Sequence[str]) -> "pa.Table":
+        """Rows with the name of its file in each.
+
+        Args:
+            rows: As they were read.
+            wanted: The columns to give.
+            files: Of each row; one name is that of all.
+        """
+        import pyarrow as pa
+
+        if not self._options.named("file"):
+            return rows.select([column.name for column in wanted])
+        names = pa.array(files * rows.num_rows if len(files) == 1 else files, pa.string())
+        arrays = [rows.column(c.name) if c in self._read else names for c in wanted]
+        return pa.table(arrays, schema=arrow_schema(wanted))
 
     def _there(self, name: str) -> AnyFile:
         file, known = self._place.there(name), self._counts.get(name)
@@ -248,7 +293,7 @@ class FilesSource:
         path, options = self._there(name), self._options
         stat = path.stat()
         stamp = (stat.st_size, stat.st_mtime_ns)
-        return _rows_of(path, options.kind, self.columns(), self._may_lack, name, options.csv, *stamp)
+        return _rows_of(path, options.kind, self._read, self._may_lack, name, options.csv, *stamp)
 
 
 @lru_cache(maxsize=2)  # an epoch may end within a file, and the next one goes on there

@@ -2,7 +2,7 @@
 
 import re
 from datetime import timedelta
-from typing import Self
+from typing import Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -13,9 +13,11 @@ from streamhouse.ingest.not_null import NotNull
 from streamhouse.ingest.options import refuse_odd_keys, stored_types
 from streamhouse.model.bad_rows import OnBadRows
 from streamhouse.model.object_connection import S3
+from streamhouse.model.table import Column
 from streamhouse.model.types import NAME, Pace
 
 _EVERY = timedelta(seconds=10)
+FileMetadata = Literal["file", "other_fields"]
 _ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
@@ -36,6 +38,10 @@ class _AnyFiles(NotNull):
         default=None, description="csv, json (an object in each line, or a list of objects) or parquet"
     )
     columns: dict[str, str] = Field(default_factory=dict, description="column: type; empty: as the first file has them")
+    metadata: dict[str, FileMetadata] = Field(
+        default_factory=dict,
+        description="further column of text: file (its name), or other_fields (those that no column names, as JSON)",
+    )
     on_bad_rows: OnBadRows = Field(default=OnBadRows(), description="fail or dead_letter, and a limit")
 
 
@@ -70,10 +76,31 @@ class FilesOptions(CsvForm, _AnyFiles):
             if self.kind == "json":
                 refuse_odd_keys(self.columns)
             return self
+        if not self.header and self.named("other_fields"):
+            raise ValueError("other_fields need names: a file without a first line of names has columns alone")
         nested = [name for name, type_ in self.columns.items() if type_.endswith(">")]
         if nested:
             raise ValueError(f"column '{nested[0]}': CSV holds no {self.columns[nested[0]]}")
         return self
+
+    @model_validator(mode="after")
+    def _metadata_are_further_columns(self) -> Self:
+        if twice := sorted(self.metadata.keys() & self.columns.keys()):
+            raise ValueError(f"metadata names '{twice[0]}', which is among the columns")
+        if unsure := sorted({*self.named("other_fields")} & {*self.not_null}):
+            raise ValueError(f"not_null names '{unsure[0]}', which is NULL where a row has no other field")
+        if self.named("other_fields") and self.kind == "parquet":
+            raise ValueError("other_fields are of csv and json; columns of Parquet have types: name them under columns")
+        return self
+
+    def named(self, what: FileMetadata) -> list[str]:
+        """The names of the columns of this metadata."""
+        return [name for name, of in self.metadata.items() if of == what]
+
+    @property
+    def metadata_columns(self) -> tuple[Column, ...]:
+        """Of the metadata; the name of the file is never NULL."""
+        return tuple(Column(name=name, type="string", nullable=of != "file") for name, of in self.metadata.items())
 
     @property
     def listed_every_s(self) -> float:

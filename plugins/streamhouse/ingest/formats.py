@@ -16,6 +16,7 @@ from streamhouse.ingest.csv_options import PLAIN
 from streamhouse.ingest.json_file import json_file, wrong_line
 from streamhouse.ingest.json_rows import UnreadableRecordError, first_wrong, json_rows, refuse_other_fields
 from streamhouse.ingest.not_null import HINT, first_null
+from streamhouse.ingest.other_fields import of_fields
 from streamhouse.ingest.packed_file import without_packing
 from streamhouse.ingest.parquet import column_types, parquet_part, parquet_rows
 from streamhouse.ingest.parquet_types import fitted
@@ -154,7 +155,7 @@ def read_json(path: AnyFile, columns: tuple[Column, ...], name: str) -> pa.Table
         rows = json_rows(records.texts, columns)
     except UnreadableRecordError as error:
         raise wrong_line(error, error.number, records, name) from error
-    refuse_other_fields(records.texts, rows, name)
+    refuse_other_fields(records.texts, rows.select([column.name for column in of_fields(columns)]), name)
     return rows
 
 

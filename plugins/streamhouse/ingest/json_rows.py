@@ -14,6 +14,7 @@ from streamhouse.ingest.floats import has_infinity
 from streamhouse.ingest.json_text import Cursor, decoded, is_json
 from streamhouse.ingest.json_values import JsonRow
 from streamhouse.ingest.not_null import NoValueError, first_null
+from streamhouse.ingest.other_fields import OtherFields, joined, json_other_fields, of_fields
 from streamhouse.ingest.records import one_line
 from streamhouse.ingest.spark_times import day_number, instant_number, local_number
 from streamhouse.ingest.unreadable import UnreadableError
@@ -64,6 +65,9 @@ def json_rows(records: Sequence[bytes], columns: tuple[Column, ...]) -> pa.Table
     """
     if not records:
         return arrow_schema(columns).empty_table()
+    if others := [column for column in columns if isinstance(column, OtherFields)]:
+        rows = json_rows(records, of_fields(columns))
+        return joined(rows, columns, [json_other_fields(records, column.named) for column in others])
     try:
         found = _by_arrow(records, columns)
     except (pa.ArrowException, ValueError, OverflowError):
@@ -91,7 +95,7 @@ def json_lacking(records: Sequence[bytes], rows: pa.Table) -> tuple[str, ...]:
 
     Args:
         records: Of all rows.
-        rows: Those that can be read.
+        rows: Those that can be read, without other fields.
     """
     empty = [name for name in rows.column_names if rows.column(name).null_count == rows.num_rows]
     names = json_names(records) if empty else set()
@@ -100,6 +104,11 @@ def json_lacking(records: Sequence[bytes], rows: pa.Table) -> tuple[str, ...]:
 
 def refuse_other_fields(records: Sequence[bytes], rows: pa.Table, name: str) -> None:
     """Check that the records of a file have a column.
+
+    Args:
+        records: All of the file.
+        rows: Those that can be read, without other fields.
+        name: What the message calls the file.
 
     Raises:
         SourceError: they have fields, and none of them is a column.

@@ -13,6 +13,7 @@ from streamhouse.ingest.kafka_settings import check_settings, client_settings
 from streamhouse.ingest.kafka_topic import Topic
 from streamhouse.ingest.not_null import HINT, REASON, required_of_those
 from streamhouse.ingest.options import check_options
+from streamhouse.ingest.other_fields import with_other_fields
 from streamhouse.ingest.topic_start import TopicStart
 from streamhouse.model.bad_rows import OnBadRows
 from streamhouse.model.table import Column
@@ -56,7 +57,10 @@ class Kafka:
         self._root = root
         self._skipped_ranges = skipped_ranges or {}
         sure = {column.name for column in options.all_columns if not column.nullable}
-        self._columns = required_of_those(columns or options.all_columns, sure)
+        known = required_of_those(columns or options.all_columns, sure)
+        further = {*options.of_others, *options.other_fields}
+        by_fields = [column.name for column in known if column.name not in further]
+        self._columns = with_other_fields(known, options.other_fields, by_fields)
         self._at = at
         self._checked = False
         self._topic = Topic(options.servers, options.topic, lambda: client_settings(options, root, at), at)

@@ -19,10 +19,11 @@ _TYPES: dict[str, str] = {
     "timestamp": "timestamp",
     "partition": "int",
     "offset": "bigint",
+    "other_fields": "string",
 }
 _MESSAGE = r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$"
 _ALWAYS_THERE = ("partition", "offset")
-Metadata = Literal["key", "key_bytes", "headers", "timestamp", "partition", "offset"]
+Metadata = Literal["key", "key_bytes", "headers", "timestamp", "partition", "offset", "other_fields"]
 Form = Literal["json", "avro", "json_schema", "protobuf"]
 
 
@@ -76,7 +77,8 @@ class KafkaOptions(NotNull, BrokerOptions):
     )
     metadata: dict[str, Metadata] = Field(
         default_factory=dict,
-        description="further column: key, key_bytes, headers, timestamp, partition or offset of the message",
+        description="further column: key, key_bytes, headers, timestamp, partition or offset of the message, or "
+        "other_fields (those of a value in JSON that no column names)",
     )
     on_bad_rows: OnBadRows = Field(default=OnBadRows(), description="fail or dead_letter, and a limit")
 
@@ -117,6 +119,19 @@ class KafkaOptions(NotNull, BrokerOptions):
             raise ValueError("'message' is for format: protobuf")
         return self
 
+    @model_validator(mode="after")
+    def _other_fields_are_of_json(self) -> Self:
+        if self.other_fields and self.format != "json":
+            raise ValueError("other_fields are of format: json; of others a registry says which fields there are")
+        if unsure := sorted({*self.other_fields} & {*self.not_null}):
+            raise ValueError(f"not_null names '{unsure[0]}', which is NULL where a message has no other field")
+        return self
+
+    @property
+    def other_fields(self) -> list[str]:
+        """The columns of the fields of a value that no column names."""
+        return [name for name, what in self.metadata.items() if what == "other_fields"]
+
     @property
     def all_columns(self) -> tuple[Column, ...]:
         """Those of the values, of the keys, of headers, then the metadata."""
@@ -133,7 +148,7 @@ class KafkaOptions(NotNull, BrokerOptions):
     @property
     def of_others(self) -> set[str]:
         """The columns that no field of the value makes."""
-        return {*self.key_columns, *self.headers, *self.metadata}
+        return {*self.key_columns, *self.headers, *self.metadata} - {*self.other_fields}
 
     def key_subject(self, key: KeyOptions) -> str:
         """The subject whose newest version says which columns keys have."""

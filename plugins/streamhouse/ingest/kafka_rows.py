@@ -97,7 +97,7 @@ class MessageRows:
         if header is not None:
             return lambda message: _last_header(message, header)
         what = self.options.metadata.get(name)
-        return None if what is None else _METADATA[what]
+        return None if what is None else _METADATA.get(what)
 
 
 def message_rows(options: KafkaOptions, root: Path, at: Location | None) -> MessageRows:

@@ -96,11 +96,13 @@ def _files(name: str, options: FilesOptions, root: Path) -> Shape | None:
         types.setdefault(column.name, []).append(column.type)
     if options.columns:
         declared = tuple(SeenColumn(name=n, type=t) for n, t in options.columns.items() if n in columns)
-        others = [c for n, c in columns.items() if n not in options.columns]
+        declared = (*declared, *map(_as_column, options.metadata_columns))
+        others = [c for n, c in columns.items() if n not in options.columns and n not in options.metadata]
         unknown = tuple((_as_column(c), sum(c.name in shard for shard in shards)) for c in others)
         return _shape(name, declared).model_copy(update={"unknown": unknown})
     apart = tuple((n, tuple(found)) for n, found in types.items() if len(set(found)) > 1)
-    found = _shape(name, tuple(_as_column(c) for c in columns.values()), shards=apart)
+    all_columns = {**columns, **{column.name: column for column in options.metadata_columns}}
+    found = _shape(name, tuple(_as_column(c) for c in all_columns.values()), shards=apart)
     return found.model_copy(update={"inferred": options.kind != "parquet"})
 
 

@@ -1,6 +1,6 @@
 """Files that only this user reads, and new files where another one may have laid a link.
 
-A link in the place of a file is removed. What it leads to stays as it is.
+A link that a file replaces is removed. What it leads to stays as it is.
 """
 
 import os
