@@ -235,10 +235,12 @@ def test_metadata_columns(shop, sources, schema):
         "primary_key": ["id"],
         "columns": PRODUCTS,
         "mode": "append",
-        "metadata": {"kind": "op", "n": "number"},
+        "metadata": {"kind": "op", "n": "number", "tx": "transaction"},
     }
     source = open_source(Source(name="rows", kind="cdc", options=options), shop.root)
     found = source.read({}, source.available()).to_pylist()
+    assert len({row["tx"] for row in found if row["kind"] != "r"} - {None}) == 1  # all were sent at once
+    assert {row["tx"] for row in found if row["kind"] == "r"} == {None}
     assert [row["n"] for row in found] == sorted({row["n"] for row in found})
     snapshot, changes = found[:9], found[9:]
     assert [(row["kind"], row["id"]) for row in snapshot] == [("r", number) for number in range(101, 110)]

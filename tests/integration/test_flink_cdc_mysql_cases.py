@@ -222,10 +222,12 @@ def test_metadata_columns(shop, sources):
         "primary_key": ["id"],
         "columns": PRODUCTS,
         "mode": "append",
-        "metadata": {"kind": "op", "n": "number"},
+        "metadata": {"kind": "op", "n": "number", "tx": "transaction"},
     }
     source = open_source(Source(name="rows", kind="cdc", options=options), shop.root)
     found = source.read({}, source.available()).to_pylist()
+    assert len({row["tx"] for row in found if row["kind"] != "r"} - {None}) == 7
+    assert {row["tx"] for row in found if row["kind"] == "r"} == {None}
     assert [row["n"] for row in found] == sorted({row["n"] for row in found})
     assert [(row["kind"], row["id"]) for row in found[:9]] == [("r", number) for number in range(101, 110)]
     assert [(row["kind"], row["id"], row["description"]) for row in found[9:]] == [

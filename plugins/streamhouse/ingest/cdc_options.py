@@ -19,8 +19,13 @@ _TABLE = r"^[^.\s]+\.[^.\s]+$"
 _TOPIC = r"^[A-Za-z0-9_-][A-Za-z0-9._-]{0,248}$"
 
 
-_METADATA: dict[str, str] = {"op": "string", "committed_at": "timestamp", "number": "bigint"}
-ChangeMetadata = Literal["op", "committed_at", "number"]
+_METADATA: dict[str, str] = {
+    "op": "string",
+    "committed_at": "timestamp",
+    "number": "bigint",
+    "transaction": "string",
+}
+ChangeMetadata = Literal["op", "committed_at", "number", "transaction"]
 
 
 class CapturedTable(Frozen):
@@ -100,7 +105,8 @@ class CdcOptions(NotNull):
     )
     metadata: dict[str, ChangeMetadata] = Field(
         default_factory=dict,
-        description="of mode append: further column: op (c, u, d or r), committed_at or number of the change",
+        description="of mode append: further column: op (c, u, d or r), committed_at, number or transaction of the "
+        "change",
     )
     on_bad_rows: OnBadRows = Field(default=OnBadRows(), description="fail or dead_letter, and a limit")
 
@@ -151,8 +157,9 @@ class CdcOptions(NotNull):
 
     @property
     def metadata_columns(self) -> tuple[Column, ...]:
-        """Of the metadata; never NULL."""
-        return tuple(Column(name=name, type=_METADATA[of], nullable=False) for name, of in self.metadata.items())
+        """Of the metadata; never NULL but for the transaction."""
+        found = self.metadata.items()
+        return tuple(Column(name=name, type=_METADATA[of], nullable=of == "transaction") for name, of in found)
 
     @property
     def captured(self) -> CapturedTable | None:

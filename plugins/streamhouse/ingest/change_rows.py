@@ -103,7 +103,7 @@ class ChangeRows:
         return found
 
     def _refuse_without_time(self, run: EventRun, name: str, first: int) -> None:
-        without = next((line for line, (_, time) in run.marks.items() if time is None), None)
+        without = next((line for line, mark in run.marks.items() if mark.committed_at is None), None)
         if without is not None and "committed_at" in self._metadata.values():
             what = "the event does not say in 'source' when it was committed: it has no ts_ms"
             raise SourceError(what, at=Location(name, first + without), hint="leave committed_at out of 'metadata'")
@@ -112,6 +112,7 @@ class ChangeRows:
         metadata: dict[ChangeMetadata, pa.Array] = {
             "op": changes.ops,
             "committed_at": changes.times,
+            "transaction": changes.transactions,
             "number": pa.array(changes.places + number, pa.int64()),
         }
         there, nothing = set(changes.rows.column_names), len(changes.places)
@@ -144,13 +145,18 @@ class _Changes:
         places: Rise, but for those of one event that removed all rows.
         ops: Of each.
         times: When each was committed.
+        transactions: What the database calls the transaction of each; NULL: it does not say, or it is of a snapshot.
     """
 
     def __init__(self, rows: pa.Table, places: NDArray[np.int64], ops: list[str], run: EventRun) -> None:
         self.rows = rows
         self.places = places
         self.ops = pa.array(ops, pa.string())
-        self.times = pa.array([run.marks[at // 2][1] for at in places.tolist()], pa.timestamp("us", tz="UTC"))
+        marks = [run.marks[at // 2] for at in places.tolist()]
+        self.times = pa.array([mark.committed_at for mark in marks], pa.timestamp("us", tz="UTC"))
+        of_base = [op == _READ for op in ops]
+        found = [None if base else mark.transaction for mark, base in zip(marks, of_base, strict=True)]
+        self.transactions = pa.array(found, pa.string())
 
     @classmethod
     def of(cls, run: EventRun) -> "_Changes":
@@ -159,7 +165,7 @@ class _Changes:
         places = np.concatenate([events.rows_at, events.deletes_at])
         order = np.argsort(places)
         both = pa.concat_tables([events.rows, events.deletes], promote_options="default")
-        ops = [*(run.marks[at // 2][0] for at in events.rows_at.tolist()), *[_DELETE] * len(events.deletes_at)]
+        ops = [*(run.marks[at // 2].op for at in events.rows_at.tolist()), *[_DELETE] * len(events.deletes_at)]
         return cls(both.take(pa.array(order)), places[order], [ops[at] for at in order.tolist()], run)
 
     @classmethod

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -37,6 +37,21 @@ _NO_EVENT = "cdc reads Debezium's change events as they are, without the transfo
 _Row = Mapping[str, Any]
 WRITES = ("c", "u", "r")
 _OF_COMMITS = {"ts_us": 1, "ts_ms": 1000}
+_OF_TRANSACTIONS = ("txId", "gtid")
+
+
+class EventMark(NamedTuple):
+    """What an event says of itself.
+
+    Attributes:
+        op: Its kind.
+        committed_at: In microseconds since 1970; None: it does not say.
+        transaction: What the database calls its transaction; None: it does not say, or the row is of a snapshot.
+    """
+
+    op: str
+    committed_at: int | None
+    transaction: str | None
 
 
 @dataclass(frozen=True)
@@ -171,7 +186,7 @@ class EventRun:
         cleared_at: Of the one event that removes all rows; None: there is none.
 
     Attributes:
-        marks: N of each event → its `op`, and when it was committed, where each event is wanted as a row.
+        marks: N of each event → what it says of itself, where each event is wanted as a row.
     """
 
     def __init__(
@@ -184,7 +199,7 @@ class EventRun:
     ) -> None:
         self.encodings = encodings
         self.cleared_at = cleared_at
-        self.marks: dict[int, tuple[str, int | None]] = {}
+        self.marks: dict[int, EventMark] = {}
         self._wanted = wanted
         self._name = name
         self._first = first
@@ -203,7 +218,7 @@ class EventRun:
             raise self._error("the line is no object", number, _NO_EVENT)
         op, after, before = event.get("op"), event.get("after"), event.get("before")
         if self._wanted.are_rows and isinstance(op, str):
-            self.marks[number] = (op, committed_at(event.get("source")))
+            self.marks[number] = EventMark(op, committed_at(event.get("source")), transaction_of(event))
         if self.cleared_at is not None:
             return
         if op in WRITES:
@@ -317,6 +332,26 @@ def committed_at(source: Any) -> int | None:
         value = source.get(unit)
         if isinstance(value, int) and not isinstance(value, bool) and value > 0:
             return value * factor
+    return None
+
+
+def transaction_of(event: Mapping[str, Any]) -> str | None:
+    """What the database calls the transaction of an event; None: it does not say, or the row is of a snapshot.
+
+    Example:
+        >>> transaction_of({"op": "c", "transaction": {"id": "571:53195832"}, "source": {"txId": 571}})
+        '571:53195832'
+        >>> transaction_of({"op": "u", "source": {"txId": 571}}), transaction_of({"op": "r", "source": {"txId": 571}})
+        ('571', None)
+    """
+    if event.get("op") == "r":
+        return None
+    named, source = event.get("transaction"), event.get("source")
+    if isinstance(named, dict) and isinstance(named.get("id"), str):
+        return str(named["id"])
+    for field in _OF_TRANSACTIONS if isinstance(source, dict) else ():
+        if isinstance(found := source.get(field), int | str) and not isinstance(found, bool):
+            return str(found)
     return None
 
 

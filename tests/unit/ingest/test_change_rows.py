@@ -178,3 +178,28 @@ def test_ranges_make_the_whole_and_the_last_change_of_each_key_is_the_state(tmp_
     keyed = open_cdc({name: value for name, value in OPTIONS.items() if name not in ("mode", "metadata")}, root)
     state = {one["id"]: one["name"] for one in keyed.state(keyed.available()).to_pylist()}
     assert {key: one["name"] for key, one in last.items() if one["op"] != "d"} == state
+
+
+def test_changes_of_one_transaction_have_its_name_and_rows_of_a_snapshot_none(tmp_path):
+    of_postgres = event("c", None, row(2, "b")) | {"source": {"ts_ms": 1, "txId": 571}}
+    of_mariadb = event("d", row(2, "b"), None) | {"source": {"ts_ms": 1, "gtid": "0-1-5"}}
+    enriched = event("u", row(1, "a"), row(3, "b")) | {"transaction": {"id": "571:24", "total_order": 1}}
+    in_snapshot = event("r", None, row(1, "a")) | {"source": {"ts_ms": 1, "txId": 570}}
+    write(tmp_path / "1.jsonl", in_snapshot, of_postgres, enriched, of_mariadb, event("c", None, row(5, "e")))
+    source = source_of(tmp_path, metadata={"op": "op", "tx": "transaction"})
+    assert [(one["op"], one["tx"]) for one in rows(source)] == [
+        ("r", None),
+        ("c", "571"),
+        ("d", "571:24"),
+        ("u", "571:24"),
+        ("d", "0-1-5"),
+        ("c", None),
+    ]
+    assert {column.name: column.nullable for column in source.columns()}["tx"]
+
+
+def test_a_truncate_is_one_transaction(tmp_path):
+    removal = event("t") | {"source": {"ts_ms": 1, "txId": 572}}
+    write(tmp_path / "1.jsonl", event("c", None, row(1, "a")), event("c", None, row(2, "b")), removal)
+    source = source_of(tmp_path, metadata={"op": "op", "tx": "transaction"})
+    assert [(one["op"], one["tx"]) for one in rows(source)][2:] == [("d", "572"), ("d", "572")]
