@@ -34,8 +34,9 @@ pytestmark = [
     pytest.mark.services,
     pytest.mark.timeout(7200 if SOAK else 1200),
     deep(
-        "every type, a lost slot, journals that shrink and captures that are killed; a flow over a database stays",
+        "every type, a lost slot, journals that shrink, a large snapshot, captures that are killed; a flow stays",
         only=(
+            "test_a_snapshot_may_be_larger_than_the_memory_of_java",
             "test_types_later_tables_and_secrets",
             "test_a_lost_slot_is_an_error_and_no_new_snapshot",
             "test_a_journal_shrinks_behind_its_readers",
@@ -319,6 +320,20 @@ def test_a_lost_slot_is_an_error_and_no_new_snapshot(shop):
 
 def wanted(table, columns):
     return WantedTable(connection="shop", table=table, primary_key=("id",), columns=columns)
+
+
+def test_a_snapshot_may_be_larger_than_the_memory_of_java(shop):
+    """Of 512 MB; each event takes some 2 kB there while Java may not forget it."""
+    rows = 300_000
+    with shop.session() as session:
+        session.execute(TABLES.encode())
+        session.execute(
+            b"INSERT INTO orders SELECT n, 'c' || n, n, 'note ' || n, now() FROM generate_series(1, 300000) n"
+        )
+    orders = shop.source("public.orders", ORDERS, ["id"])
+    with shop.capture() as process:
+        shop.until_begun(process)
+        assert orders.rows_between({}, orders.available()) == rows
 
 
 def slots_of(shop):

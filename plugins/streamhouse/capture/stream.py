@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from streamhouse.capture.database import CapturedDatabase
-from streamhouse.capture.java import BatchConsumer, JavaBatches, JavaCapture, JavaEngine, is_heartbeat, offset_of
+from streamhouse.capture.java import JavaBatches, JavaCapture, JavaEngine, is_heartbeat, offset_of
 from streamhouse.capture.journal import (
     SEGMENT_BYTES,
     SegmentFile,
@@ -131,7 +131,7 @@ class CaptureStream:
             "snapshot.mode": "no_data" if self._begun else "initial",
             **database.settings(group, self.folder, begun=self._begun),
         }
-        return self._java.start(settings, BatchConsumer(self._take))
+        return self._java.start(settings, self._take)
 
     def _take(self, records: Any) -> None:
         self._heard_at = time.monotonic()
