@@ -36,7 +36,7 @@ def postgres(*settings: str, folder: Path | None = None, port: int | None = None
         folder: Of its data, which may be there from a block before; None: it goes with the block.
         port: The one it had before; None: a free one.
     """
-    programs = _postgres_programs()
+    programs = postgres_programs()
     as_other_user = ["setpriv", "--reuid=nobody", "--clear-groups"] if os.geteuid() == 0 else []  # it refuses root
     with ExitStack() as block:
         folder = folder or Path(block.enter_context(TemporaryDirectory(prefix="postgres-")))
@@ -56,7 +56,12 @@ def postgres(*settings: str, folder: Path | None = None, port: int | None = None
         yield url
 
 
-def _postgres_programs() -> Path:
+def postgres_programs() -> Path:
+    """The folder of the programs of the newest PostgreSQL here, which is installed if root may do that.
+
+    Raises:
+        AssertionError: there is none.
+    """
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
     if not found and os.geteuid() == 0 and shutil.which("apt-get"):
         _done(["apt-get", "install", "-y", "--no-install-recommends", "postgresql"])

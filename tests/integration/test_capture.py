@@ -324,11 +324,11 @@ def wanted(table, columns):
 
 def test_a_snapshot_may_be_larger_than_the_memory_of_java(shop):
     """Of 512 MB; each event takes some 2 kB there while Java may not forget it."""
-    rows = 300_000
+    rows = 220_000
     with shop.session() as session:
         session.execute(TABLES.encode())
         session.execute(
-            b"INSERT INTO orders SELECT n, 'c' || n, n, 'note ' || n, now() FROM generate_series(1, 300000) n"
+            b"INSERT INTO orders SELECT n, 'c' || n, n, 'note ' || n, now() FROM generate_series(1, 220000) n"
         )
     orders = shop.source("public.orders", ORDERS, ["id"])
     with shop.capture() as process:
