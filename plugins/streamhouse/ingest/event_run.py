@@ -349,9 +349,10 @@ def transaction_of(event: Mapping[str, Any]) -> str | None:
     named, source = event.get("transaction"), event.get("source")
     if isinstance(named, dict) and isinstance(named.get("id"), str):
         return str(named["id"])
-    for field in _OF_TRANSACTIONS if isinstance(source, dict) else ():
-        if isinstance(found := source.get(field), int | str) and not isinstance(found, bool):
-            return str(found)
+    if isinstance(source, dict):
+        for field in _OF_TRANSACTIONS:
+            if isinstance(found := source.get(field), int | str) and not isinstance(found, bool):
+                return str(found)
     return None
 
 
