@@ -24,7 +24,7 @@ OPEN = {
         "metadata": "names of columns, and a choice",
         "start.offsets": "numbers of partitions, and offsets",
     },
-    "files": {"columns": "names and types of columns"},
+    "files": {"columns": "names and types of columns", "metadata": "names of columns, and a choice"},
     "cdc": {
         "metadata": "names of columns, each with a choice",
         "columns": "names and types of columns",
