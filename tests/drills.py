@@ -305,6 +305,7 @@ def _counted(rows: "pa.Table") -> Counter[str]:
 def drill(root: Path, spark: "SparkSession", flows: Mapping[str, str] = FLOWS) -> Iterator[Drill]:
     """A project over services of its own."""
     made = Drill(root, spark, flows)
+    made.lose_cold()
     try:
         yield made
     finally:
