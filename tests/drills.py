@@ -108,6 +108,22 @@ tables:
   dwd.g_read: {tiers: {cold: forever}}
 """,
 }
+LAKE_FLOWS = {
+    "f": f"""\
+flow: f
+freshness: 100ms
+sources: {{orders: {{files: {{path: data/*.csv, columns: {ORDERS}}}}}}}
+steps:
+  - {{use: keep, reads: {{rows: orders}}, writes: ods.read}}
+  - {{use: keep, reads: {{rows: orders}}, writes: ods.hot}}
+  - {{use: spent, reads: {{rows: ods.read}}, writes: dws.spent}}
+tables:
+  ods.read: {{tiers: {{hot: 7d, warm: 30d}}}}
+  ods.hot: {{tiers: {{hot: 7d}}}}
+  dws.spent: {{tiers: {{hot: 7d, cold: forever}}}}
+""",
+    "g": READ_FLOWS["g"],
+}
 PIECES = {
     "hot": ("services",),
     "warm": ("warm",),
