@@ -185,8 +185,8 @@ class WriteTargetError(PlanningError):
           hint: name a folder for a review, such as /tmp/review; without one, the files go into the project
 
     Remedy:
-        Use `--write` without a folder to write into the project, or name a folder outside of it. Put a folder in the
-        place of a link.
+        Use `--write` without a folder to write into the project, or name a folder outside of it. Replace a link
+        by a folder.
     """
 
     code = "SH710"

@@ -52,5 +52,5 @@ def check_folders(root: Path, names: Iterable[str]) -> None:
             if (root / folder).is_symlink():
                 raise WriteTargetError(
                     f"{folder} is a link, and Streamhouse reads no file of a folder behind one",
-                    hint="put a folder in its place",
+                    hint="replace it by a folder",
                 )
