@@ -58,6 +58,7 @@ def add(
     """
     from streamhouse.errors import ArgumentsError, did_you_mean
     from streamhouse.install.private_file import write_whole
+    from streamhouse.jobs.write_target import check_folders
     from streamhouse.planner.ready_actions import READY, ReadyRequest, text_of
     from streamhouse.registry.read_action import read_action
 
@@ -74,6 +75,7 @@ def add(
         raise ArgumentsError(f"there is an action '{called}'", hint="give the new one another name: --name")
     text = text_of(found, called, wanted)
     read_action(text, str(file))
+    check_folders(app.project.root, [file.as_posix()])
     write_whole(path, text)
     step = f"- {{use: {called}, reads: {{rows: {table}}}, writes: {_LAYERS[found.kind]}.{called}}}"
     if app.as_json:

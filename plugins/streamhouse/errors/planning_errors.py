@@ -178,14 +178,15 @@ class WriteTargetError(PlanningError):
 
     Cause:
         `--write` names a file, or a folder of the project that Streamhouse reads: `actions`, `flows`, `dags` or
-        `.streamhouse`.
+        `.streamhouse`. Or a folder that new files belong into, such as `actions/aggregate`, is a link.
 
     Example:
         SH710 actions is in actions/ of the project, whose files Streamhouse reads
           hint: name a folder for a review, such as /tmp/review; without one, the files go into the project
 
     Remedy:
-        Use `--write` without a folder to write into the project, or name a folder outside of it.
+        Use `--write` without a folder to write into the project, or name a folder outside of it. Replace a link
+        by a folder.
     """
 
     code = "SH710"

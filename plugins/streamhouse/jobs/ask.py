@@ -18,7 +18,7 @@ from streamhouse.errors.base import printable
 from streamhouse.install.private_file import write_whole
 from streamhouse.jobs.answers import with_answers, with_live_choices
 from streamhouse.jobs.ask_options import Options, Say
-from streamhouse.jobs.write_target import target_of
+from streamhouse.jobs.write_target import check_folders, target_of
 from streamhouse.planner.fates import PROJECT
 from streamhouse.planner.proposal import Check, Preview, Proposal, Status
 from streamhouse.planner.proposals import Asked, Proposals
@@ -165,7 +165,8 @@ def write(
     Raises:
         ProposalOutdatedError: there is nothing to write, or the project's files have changed since.
         ProposalFailedError: what was tried did not come out as it must; nothing is written.
-        WriteTargetError: the target is a file, or a folder of the project that Streamhouse reads.
+        WriteTargetError: the target is a file, or a folder of the project that Streamhouse reads; or a file's folder
+            is a link.
         DefinitionError, DefinitionErrors: the files do not compile any more.
     """
     target = target_of(project.root, target)
@@ -174,6 +175,7 @@ def write(
     check_unchanged(project, proposal)
     proposal = _tried(project, proposal, say, proves=trial and target is None)
     root = target if target is not None else project.root
+    check_folders(root, [edit.path for edit in proposal.files])
     written = [root / edit.path for edit in proposal.files]
     for file, edit in zip(written, proposal.files, strict=True):
         write_whole(file, edit.after)

@@ -10,6 +10,7 @@ from streamhouse.errors import DefinitionErrors, ImportRefusedError, StoreUnavai
 from streamhouse.ingest.schema_registry import RegistryClient
 from streamhouse.jobs.import_lakes import lake_tables
 from streamhouse.jobs.import_topics import registered_topics
+from streamhouse.jobs.write_target import check_folders
 from streamhouse.model.connection import Connection
 from streamhouse.model.object_connection import S3Connection
 from streamhouse.model.schema_registry import SchemaRegistry
@@ -111,7 +112,9 @@ def write_import(project: Project, found: Import) -> None:
 
     Raises:
         ImportRefusedError: one of them exists now; those before it are written.
+        WriteTargetError: the folder of one is a link; nothing is written.
     """
+    check_folders(project.root, [edit.path for edit in found.files])
     for edit in found.files:
         file = project.root / edit.path
         file.parent.mkdir(parents=True, exist_ok=True)

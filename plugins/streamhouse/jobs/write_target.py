@@ -1,6 +1,7 @@
 """Where the files of a proposal are written: into the project, or into a folder that is no part of what it reads."""
 
-from pathlib import Path
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
 
 from streamhouse.errors import WriteTargetError
 
@@ -34,3 +35,22 @@ def target_of(root: Path, target: Path | None) -> Path | None:
             hint="name a folder, such as /tmp/review; without one, the files go into the project",
         )
     return place
+
+
+def check_folders(root: Path, names: Iterable[str]) -> None:
+    """Check that the project reads files of these names once they are there.
+
+    Args:
+        root: The project's folder.
+        names: From there, each in a folder of actions or flows, which may be a link itself.
+
+    Raises:
+        WriteTargetError: a folder on the way of one is a link, behind which no file is read.
+    """
+    for name in names:
+        for folder in PurePosixPath(name).parents[:-2]:
+            if (root / folder).is_symlink():
+                raise WriteTargetError(
+                    f"{folder} is a link, and Streamhouse reads no file of a folder behind one",
+                    hint="replace it by a folder",
+                )

@@ -97,12 +97,13 @@ def read_files(root: Path) -> DefinitionFiles:
 def _found(root: Path, folder: str, endings: tuple[str, ...]) -> list[str]:
     """Names from `root`, in the order of paths."""
     # As Path.rglob, which takes longer: links to folders are not followed, and a folder of such a name counts.
+    # A mounted volume keeps the files that its links lead to in a folder whose name begins with two dots.
     top = os.fspath(root / folder)
     names = [
         os.path.join(parent, name)[len(top) - len(folder) :].replace(os.sep, "/")  # noqa: PTH118
         for parent, folders, files in os.walk(top)
         for name in (*folders, *files)
-        if name.endswith(endings)
+        if name.endswith(endings) and f"{os.sep}.." not in parent[len(top) :]
     ]
     return sorted(names, key=lambda name: name.split("/"))
 

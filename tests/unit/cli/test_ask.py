@@ -106,6 +106,18 @@ def test_a_link_that_another_one_laid_leads_nowhere(shop: Path) -> None:
     assert all((shop / file).is_file() and not (shop / file).is_symlink() for file in new)
 
 
+def test_no_folder_behind_a_link_gets_a_file(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    outside = shop.parent / "outside_the_shop"
+    outside.mkdir()
+    (shop / "actions/aggregate").rename(shop / "actions/sums")
+    (shop / "actions/aggregate").symlink_to(outside)
+    before = (shop / "flows/shop.yaml").read_text()
+    assert _run(shop, REQUEST, "--write") == 4
+    assert "SH710 actions/aggregate is a link" in capsys.readouterr().err
+    assert list(outside.iterdir()) == []
+    assert (shop / "flows/shop.yaml").read_text() == before
+
+
 def test_what_is_no_file_of_a_request_is_refused(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with socket.socket(socket.AF_UNIX) as made:
         made.bind(os.path.relpath(shop / "socket"))

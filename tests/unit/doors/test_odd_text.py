@@ -142,11 +142,12 @@ def test_a_definition_is_a_file_of_the_project(tmp_path, folder, what):
 
 def test_a_folder_that_is_a_link_and_links_within_are_taken(tmp_path):
     project, elsewhere = tmp_path / "project", tmp_path / "elsewhere"
-    (elsewhere / "..data").mkdir(parents=True)
+    (elsewhere / "..2026").mkdir(parents=True)
     project.mkdir()
     (project / "actions").symlink_to(elsewhere)
-    (elsewhere / "..data" / "a").write_text(ACTION.format(name="a", what="id"))
-    (elsewhere / "a.sql").symlink_to("..data/a")
+    (elsewhere / "..2026" / "a.sql").write_text(ACTION.format(name="a", what="id"))
+    (elsewhere / "..data").symlink_to("..2026")
+    (elsewhere / "a.sql").symlink_to("..data/a.sql")
     (project / "flows").mkdir()
     assert not check_project(Project.at(project)).errors
 
