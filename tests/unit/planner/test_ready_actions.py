@@ -116,3 +116,14 @@ def test_add_writes_an_action_that_compiles(tmp_path, capsys):
     capsys.readouterr()
     assert main(["action", "add", "hourly_rollup", *words, "--project", str(tmp_path)]) != 0
     assert "--name" in capsys.readouterr().err
+
+
+def test_add_writes_nothing_behind_a_link(tmp_path, capsys):
+    write_project(tmp_path)
+    outside = tmp_path.parent / "outside_of_the_project"
+    outside.mkdir()
+    (tmp_path / "actions" / "aggregate").symlink_to(outside)
+    words = ["--input", "dwd.orders", "--key", "product", "--order", "ordered_at", "--column", "quantity"]
+    assert main(["action", "add", "hourly_rollup", *words, "--project", str(tmp_path)]) == 4
+    assert "SH710 actions/aggregate is a link" in capsys.readouterr().err
+    assert list(outside.iterdir()) == []
