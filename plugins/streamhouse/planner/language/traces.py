@@ -421,7 +421,7 @@ _TRACES: tuple[tuple[str, Trace], ...] = (
     ("ever time times", _of_all_time),
     ("not", _whether),
     ("spent", _sum),
-    ("cost costs paid earn earns pay pays", _priced),
+    ("cost costs paid earn earns pay pays worth", _priced),
     ("weigh weighs weighed weighing", _weighed),
     ("something", _done_to),
     ("over", _by_way),

@@ -44,6 +44,6 @@ TURNS_OF_DETOURS: tuple[tuple[str, str], ...] = (
     # of all time
     (rf"^((?:[a-z]+ )*?(?:longest|shortest|biggest|largest|smallest|highest|lowest|heaviest|cheapest|fastest|slowest|most expensive) {_WORD}(?: {_WORD})?) (?:ever|(?:of|in) all times?){_END}", r"\1"),
     # how many days something takes
-    (rf"^how many (days|hours|minutes|weeks) (?:does|do|did) (?:an?|the|our|one) ({_ITEM}) (?:take|last|need)(?: us)? on average(?=,? {_GROUP} )", r"average duration of \2 in \1"),
+    (rf"^how many (days|hours|minutes|weeks) (?:does|do|did) (?:an?|the|our|one) ({_ITEM}) (?:take|last|need)(?: us)? on average(?=,? {_GROUP} |[.!?]*\s*$)", r"average duration of \2 in \1"),
 )  # fmt: skip
 """Pattern → what its matches become."""
