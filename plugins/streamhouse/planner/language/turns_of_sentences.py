@@ -20,7 +20,7 @@ _SAID = r"(?:what (?:was|is)|show(?: me)?|give me|tell me|then)"
 TURNS_OF_SENTENCES: tuple[tuple[str, str], ...] = (
     # groups behind the wish
     (rf"^{_UNGROUPED}[.,;?!]+ (?:just )?(?:one|a|an) (?:single )?(?:figure|number|value|total|row|line) (?:per|for each|for every|by) (?:the )?({_KIND}){_END}", r"\1 per \2"),
-    (rf"^{_UNGROUPED}[.?!]+ (?:per|by|for each|for every) ({_KIND}(?: and {_KIND})?){_END}", r"\1 per \2"),
+    (rf"^{_UNGROUPED}(?:[?!]+ (?:per|by|for each|for every)|\. (?-i:Per|By|For each|For every)) ({_KIND}(?: and {_KIND})?){_END}", r"\1 per \2"),
     (rf",? \b(?!(?:one|side|step|little|bit|day|case) )([a-z]{{3,}}) by \1{_END}", r" per \1"),
     # number and sum of the same rows
     (rf"^(?:the |our |all )?((?:{_WORD} ){{0,3}}?({_WORD}s))(?:,|:| -| –) ?(?:the )?(?:number|count) and (?:the |their )?(?:total )?{_ADDED}({_WORD}(?: {_WORD})?)(?=,? {_GROUP} )", r"\1: number of \2 and total \3"),

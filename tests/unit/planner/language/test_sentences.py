@@ -19,6 +19,8 @@ ALIKE = [
     (LIBRARY, "How many loans were there in 2026? One number per branch", "number of loans in 2026 per branch"),
     (SUPPORT, "How many tickets were opened in 2026? By topic please", "number of tickets opened in 2026 by topic"),
     (MILL, "What is the revenue? Per buyer please", "revenue per buyer"),
+    (HOTEL, "number of bookings. By channel please", "number of bookings by channel"),
+    (HOTEL, "bookings from web vs. by phone", "bookings from web vs by phone"),
     (HOTEL, "revenue, channel by channel", "revenue per channel"),
     (SUPPORT, "number of tickets, topic by topic", "number of tickets per topic"),
     (ENERGY, "number of outages, region by region", "number of outages per region"),
