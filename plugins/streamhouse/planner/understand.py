@@ -102,7 +102,7 @@ from streamhouse.planner.language.sums_of_things import with_sums_of_things
 from streamhouse.planner.language.thing_values import with_values_of_things
 from streamhouse.planner.language.tokens import Token, singular, stem, tokenize
 from streamhouse.planner.language.total_amounts import with_totals
-from streamhouse.planner.language.turned_names import with_turned_names
+from streamhouse.planner.language.turned_names import with_turned_kinds, with_turned_names
 from streamhouse.planner.language.until_done import with_time_until
 from streamhouse.planner.language.vague_lengths import vague_length
 from streamhouse.planner.language.values_as_things import with_things_of_values
@@ -289,6 +289,7 @@ _OTHERWISE = (
     with_plain_groups,
     with_most_of,
     with_turned_names,
+    with_turned_kinds,
     with_deadlines,
     with_done_things,
     with_verbs_in_names,

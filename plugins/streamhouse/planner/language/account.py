@@ -119,11 +119,12 @@ def _counts(sense: Sense, used: Used) -> bool:
 
 
 def tables_with_sources(names: set[str], lexicon: Lexicon) -> set[str]:
-    """Tables, and those of the catalog that they are made of."""
-    tables, pending = set(names), list(names)
+    """Tables of the catalog, and those of it that they are made of."""
+    tables: set[str] = set()
+    pending = list(names)
     while pending:
-        for upper in lexicon.catalog.tables[pending.pop()].upstream:
-            if upper in lexicon.catalog.tables and upper not in tables:
-                tables.add(upper)
-                pending.append(upper)
+        name = pending.pop()
+        if name in lexicon.catalog.tables and name not in tables:
+            tables.add(name)
+            pending += lexicon.catalog.tables[name].upstream
     return tables

@@ -2,6 +2,7 @@
 
 from streamhouse.planner.language.account import stands_for
 from streamhouse.planner.language.answered_wish import AnsweredWish
+from streamhouse.planner.language.empty_columns import may_be_empty
 from streamhouse.planner.language.levels import NEARLY_NAME
 from streamhouse.planner.language.place import is_participle
 from streamhouse.planner.language.scope import spoken
@@ -69,7 +70,10 @@ def among_rows(wish: AnsweredWish) -> Question | None:
 
 
 def measured_twice(wish: AnsweredWish) -> Question | None:
-    """An adjective of rows that only the measured number stands for: "delay of late deliveries" by days late."""
+    """An adjective of rows that only what is shown stands for: "delay of late deliveries" by days late.
+
+    As in "volume of rejected loads per reason for rejection", where rows without a reason would be a group.
+    """
     base, lexicon = wish.base, wish.lexicon
     for mention in wish.mentions:
         rows = lexicon.mention(wish.tokens, mention.end) if mention.end < len(wish.tokens) else None
@@ -81,10 +85,16 @@ def measured_twice(wish: AnsweredWish) -> Question | None:
         measured = {one.of.column for one in wish.block.measures if isinstance(one.of, ColumnRef) and not one.where}
         bound = any(isinstance(one, Condition) and isinstance(one.left, ColumnRef) and one.left.column in columns
                     for one in wish.block.filters)  # fmt: skip
-        if plain and before in {"of", "for"} and columns & measured and not bound:
+        grouped = {one for one in columns & _groups_of_base(wish) if may_be_empty(base.column(one))}
+        shown = (before in {"of", "for"} and columns & measured) or (is_participle(mention) and grouped)
+        if plain and shown and not bound:
             said = f"{mention.text} {rows.text}"
             return Question(text=f"'{said}': which of them are {mention.text}?", phrase=said)
     return None
+
+
+def _groups_of_base(wish: AnsweredWish) -> set[str]:
+    return {one.of.column for one in wish.block.dimensions if isinstance(one.of, ColumnRef) and not one.of.role}
 
 
 def joined_deeds(wish: AnsweredWish) -> Question | None:

@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+from streamhouse.planner.language.account import tables_with_sources
 from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.draft import Compared, Figure, Is, Noun, When
 from streamhouse.planner.language.empty_columns import may_be_empty
@@ -149,7 +150,7 @@ def finer_group(wish: AnsweredWish) -> Question | None:
 def other_deed(wish: AnsweredWish) -> Question | None:
     """As in "who borrowed the most books", read over reservations, where loans are rows of another table."""
     lexicon = wish.lexicon
-    read = _tables_read(wish.found)
+    read = tables_with_sources(used_by(wish.block, lexicon).tables, lexicon)
     named = {word for one in wish.mentions if len(one.words) > 1 and one.best >= WHOLE_NAME for word in one.words}
     named |= {one.words[0] for one in wish.mentions for sense in one.of_kind("column")
               if len(one.words) == 1 and sense.quality >= NAME and sense.table in read}  # fmt: skip
@@ -214,19 +215,6 @@ def times_of_other_rows(wish: AnsweredWish) -> Question | None:
 
 def _is_times(one: Compared) -> bool:
     return isinstance(one.left, Figure) and one.left.function == "rows"
-
-
-def _tables_read(found: Shaped) -> set[str]:
-    """The tables of a reading, those that they are made of, and those whose rows are looked for."""
-    tables = found.bench.places.scope.lexicon.catalog.tables
-    pending = list(used_by(found.block, found.bench.places.scope.lexicon).tables)
-    read: set[str] = set()
-    while pending:
-        name = pending.pop()
-        if name in tables and name not in read:
-            read.add(name)
-            pending += tables[name].upstream
-    return read
 
 
 def verb_as_value(wish: AnsweredWish) -> Question | None:

@@ -42,21 +42,31 @@ def _is_key_behind_none(bench: Bench, of: ColumnRef) -> bool:
     column = reach.table.column(of.column)
     if column.references is None and column.name not in reach.table.primary_key:
         return False
-    optional = column.references is not None and may_be_empty(column)
+    return (column.references is not None and may_be_empty(column)) or _is_optional(bench, of.role)
+
+
+def _is_optional(bench: Bench, role: str) -> bool:
+    """Whether rows reach another table over a key that may be empty: an order without a frame has no brand."""
+    reaches = bench.places.scope.reaches
+    reach = reaches.get(role)
     while reach is not None and reach.key is not None:
-        left = scope.reaches[reach.left]
-        optional = optional or any(may_be_empty(left.table.column(name)) for name in reach.key.columns)
+        left = reaches[reach.left]
+        if any(may_be_empty(left.table.column(name)) for name in reach.key.columns):
+            return True
         reach = left
-    return optional
+    return False
 
 
 def leave_out_unnamed(bench: Bench, per: tuple[str, ...]) -> None:
     """Leave out rows without the text that alone is ranked: the opening of "three openings most often played"."""
     one = bench.dimensions[0].of if len(bench.dimensions) == 1 and not per else None
-    if isinstance(one, ColumnRef) and not one.role:
-        column = bench.base.column(one.column)
-        if column.type == "string" and column.name not in bench.base.primary_key and may_be_empty(column):
-            _leave_out(bench, one)
+    if not isinstance(one, ColumnRef):
+        return
+    reach = bench.places.scope.reaches.get(one.role)
+    if reach is None or reach.table.column(one.column).type != "string" or one.column in reach.table.primary_key:
+        return
+    if may_be_empty(reach.table.column(one.column)) or _is_optional(bench, one.role):
+        _leave_out(bench, one)
 
 
 def _leave_out(bench: Bench, of: ColumnRef) -> None:

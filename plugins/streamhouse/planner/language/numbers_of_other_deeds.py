@@ -34,7 +34,7 @@ def _others(wish: AnsweredWish, number: Mention, verb: str) -> list[str]:
     named = {one.table for one in number.senses if one.quality >= WHOLE_NAME}
     own = {wish.base.name} | (named & used_by(wish.block, lexicon).tables)
     read = tables_with_sources(own, lexicon)
-    if any(verb in _said(tables[name]) for name in read):
+    if any(verb in said_of_table(tables[name]) for name in read):
         return []
     return [f"{name}.{one}" for name in sorted(set(tables) - read) for one in _numbers(tables[name], verb)]
 
@@ -64,7 +64,7 @@ def _is_money(number: Mention, wish: AnsweredWish) -> bool:
     return any(unit is not None and unit.measures == "money" for unit in units)
 
 
-def _said(table: CatalogTable) -> set[str]:
+def said_of_table(table: CatalogTable) -> set[str]:
     """Stems of all names and descriptions of a table, its columns, values and measures."""
     texts = [table.name, table.description, *table.synonyms]
     for column in table.columns:

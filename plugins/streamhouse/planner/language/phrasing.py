@@ -12,6 +12,7 @@ from streamhouse.planner.language.turns_of_figures import TURNS_OF_FIGURES
 from streamhouse.planner.language.turns_of_order import TURNS_OF_ORDER
 from streamhouse.planner.language.turns_of_patterns import TURNS_OF_PATTERNS
 from streamhouse.planner.language.turns_of_requests import TURNS_OF_REQUESTS
+from streamhouse.planner.language.turns_of_sentences import TURNS_OF_SENTENCES
 from streamhouse.planner.language.turns_of_shares import TURNS_OF_SHARES
 from streamhouse.planner.language.turns_of_shorthand import TURNS_OF_SHORTHAND
 from streamhouse.planner.language.turns_of_speech import TURNS_OF_SPEECH
@@ -77,7 +78,7 @@ _TURNS: tuple[tuple[str, str], ...] = (
     (rf"\b(?:in|during|for|of) (?:the )?first half of {_MONTH},? ((?:19|20)\d\d)\b",
      r"between 1 \1 \2 and 15 \1 \2"),
     # what does not count, behind it
-    ((r"(?:,| but| with) (?:the |any |all )?([a-z]+(?: [a-z]+)?) (?:are |is |were |being |to be )?"
+    ((r"(?:,| but| with) (?:the |any |all )?([a-z]+(?:'s)?(?: [a-z]+)?) (?:are |is |were |being |to be )?"
       r"(?:excluded|left out|not counted|not included|ignored|disregarded)(?=,|[.!?]*\s*$)"), r" excluding \1"),
     (r"\b(?:that|which|who) (?:got|have got|has got|received) (?=an? )", "with "),
     ((rf"^([a-z]+(?:[- ][a-z]+)?) as (?:an? |the )?{_PART} of all (?:the )?([a-z]+)"
@@ -176,6 +177,7 @@ _DAY_FIRST = re.compile(r"\b(?:1[3-9]|2\d|3[01])/\d{1,2}/\d{4}\b")
 _ALL_TURNS = tuple(
     Turn(pattern, said)
     for pattern, said in (
+        *TURNS_OF_SENTENCES,
         *TURNS_OF_DETOURS,
         *TURNS_OF_TALK,
         *TURNS_OF_TYPING,

@@ -301,6 +301,12 @@ def _always(_words: list[str], _at: int, answer: RequestParts) -> bool:
     return not any(isinstance(one, During) for one in answer.filters)
 
 
+def _of_all_time(words: list[str], at: int, answer: RequestParts) -> bool:
+    """As in "the longest ride ever" and "of all time", where no time restricts the rows that are ranked."""
+    last = at == len(words) - 1 and (words[at] == "ever" or words[at - 1 : at] == ["all"])
+    return last and answer.request.ranking is not None and _always(words, at, answer)
+
+
 def _priced(_words: list[str], _at: int, answer: RequestParts) -> bool:
     """As in "who cost more than 35 euros an hour": a bound on money."""
     return bool(_MONEY & answer.units) and bool(answer.filters)
@@ -412,9 +418,10 @@ _TRACES: tuple[tuple[str, Trace], ...] = (
     ("am pm", _clock),
     ("when whenever", _timed),
     ("lifetime entire whole complete", _always),
+    ("ever time times", _of_all_time),
     ("not", _whether),
     ("spent", _sum),
-    ("cost costs paid earn earns pay pays", _priced),
+    ("cost costs paid earn earns pay pays worth", _priced),
     ("weigh weighs weighed weighing", _weighed),
     ("something", _done_to),
     ("over", _by_way),

@@ -26,7 +26,7 @@ TURNS_OF_COUNTING: tuple[tuple[str, str], ...] = (
     # two years side by side
     (r"\bcompared (?:with|to) (?=(?:in )?(?:19|20)\d\d\b)", "vs "),
     # what is left out, behind the wish
-    (rf"(?:,|;| -| –) ?(?:the )?((?:[a-z]+ )?[a-z]+s) (?:are |is )?(?:excluded|left out|not counted|not included){_END}", r", excluding \1"),
+    (rf"(?:,|;| -| –) ?(?:the )?((?:[a-z]+(?:'s)? )?[a-z]+s) (?:are |is )?(?:excluded|left out|not counted|not included){_END}", r", excluding \1"),
     # two values before the rows
     (r"\b(number of|how many) ([a-z]+) (?:vs\.?|versus) ([a-z]+) ([a-z]+s)\b", r"\1 \4, \2 vs \3,"),
     # marks in words

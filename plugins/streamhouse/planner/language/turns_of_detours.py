@@ -39,7 +39,11 @@ TURNS_OF_DETOURS: tuple[tuple[str, str], ...] = (
     (rf"\b(?:that|which|who) (?:needed|need|required|require) (?={_NUMBER} or more|at least|more than|fewer than|less than|no more than)", "with "),
     # alerts
     (r"^(?:please )?(?:warn|alert|notify|tell|inform|message|mail|email) (?:me|us) (?:whenever|once|each time|every time|any time|as soon as)\b", "warn me when"),
+    # what the first or last row of each thing says is shown, and is no group
+    (rf"\b(latest|last|newest|most recent|earliest|first|oldest) ({_WORD}(?: {_WORD})?) (of|for|per) (each |every )?({_WORD}(?: {_WORD})?),? and (?:its|their|his|her) ({_ITEM}){_END}", r"\1 \2 \3 \4\5 with \6"),
+    # of all time
+    (rf"^((?:[a-z]+ )*?(?:longest|shortest|biggest|largest|smallest|highest|lowest|heaviest|cheapest|fastest|slowest|most expensive) {_WORD}(?: {_WORD})?) (?:ever|(?:of|in) all times?){_END}", r"\1"),
     # how many days something takes
-    (rf"^how many (days|hours|minutes|weeks) (?:does|do|did) (?:an?|the|our|one) ({_ITEM}) (?:take|last|need)(?: us)? on average(?=,? {_GROUP} )", r"average duration of \2 in \1"),
+    (rf"^how many (days|hours|minutes|weeks) (?:does|do|did) (?:an?|the|our|one) ({_ITEM}) (?:take|last|need)(?: us)? on average(?=,? {_GROUP} |[.!?]*\s*$)", r"average duration of \2 in \1"),
 )  # fmt: skip
 """Pattern → what its matches become."""

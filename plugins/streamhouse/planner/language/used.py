@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from streamhouse.planner.language.lexicon import Lexicon, Sense
+from streamhouse.planner.language.origins import root_of
 from streamhouse.planner.request import Block, ColumnRef, Condition, Related
 
 Place = tuple[str, str]
@@ -32,13 +33,7 @@ class Used:
 
     def root(self, table: str, column: str) -> Place:
         """Where the values of a column come from."""
-        tables = self.lexicon.catalog.tables
-        while table in tables:
-            origin = next((one.origin for one in tables[table].columns if one.name == column), None)
-            if origin is None:
-                break
-            table, column = origin
-        return table, column
+        return root_of(self.lexicon, table, column)
 
     def add_column(self, table: str, column: str) -> None:
         """Note a column that is read, and the table that it points to."""

@@ -17,6 +17,13 @@ from streamhouse.planner.language.chosen_groups import (
 )
 from streamhouse.planner.language.codes_as_words import code_or_column
 from streamhouse.planner.language.counts_of_parts import COUNTS_OF_PARTS
+from streamhouse.planner.language.deeds_by_position import (
+    deed_of_others,
+    extreme_in_name,
+    total_of_one,
+    value_of_farther_row,
+)
+from streamhouse.planner.language.deeds_of_other_rows import deeds_of_other_rows
 from streamhouse.planner.language.deeds_of_two_times import deeds_of_two_times
 from streamhouse.planner.language.deeds_shown import deeds_shown
 from streamhouse.planner.language.denied_deeds import denied_deeds
@@ -85,7 +92,8 @@ WORDS_THAT_CHOOSE = (
     *SOFT_CHOICES,
     now_of_others, rows_of_average, figures_of_two_times, said_of_none, flags_of_doers, deeds_shown,
     deeds_of_two_times,
-    values_without, amounts_of_others, numbers_of_other_deeds,
+    values_without, amounts_of_others, numbers_of_other_deeds, deeds_of_other_rows,
+    value_of_farther_row, deed_of_others, extreme_in_name, total_of_one,
     bounds_of_counted, begins_of_times, verbs_shown, denied_deeds, rates_of_rows,
     rate_as_figure, part_of_column, number_of_rows_before, rows_or_their_number, value_of_two,
     what_as_number, state_of_empty, share_of_each, people_by_time, rows_of_values, total_of_rows, code_or_column,

@@ -1,0 +1,43 @@
+# ruff: noqa: E501 - one pattern a line
+"""Turns for what people put behind a wish in a sentence or a mark of its own: groups, exclusions, comparisons. No catalog is asked."""
+
+_WORD = r"(?!(?:it|they|we|you|us|this|that|them|the|and|of|in|on|at|by|for|to|all|no|not|per|each|every)\b)[a-z]+(?:-[a-z]+)?"
+_END = r"(?:,? please)?(?=[.!?]*\s*$)"
+_PERIOD = r"(hour|day|week|month|quarter|year)"
+_GROUP = r"(?:per|by|for each|for every|in each|of each)"
+_UNGROUPED = r"((?:(?!\b(?:per|by|each|every)\b).){8,}?)"
+_KIND = rf"{_WORD}(?: of)?(?: {_WORD}){{0,2}}"
+_DONE = r"((?!(?:used|limited|wooden|golden)\b)[a-z]{2,}(?:ed|en|aid|old|ent))"
+_ADDED = r"(?!(?:[a-z]+ )?(?:prices?|rates?|ages?|ratings?|scores?|stars|speeds?|temperature|pressure|percentage|discounts?|moisture|duration|length|time)\b)"
+_NO_PARTS = r"(?!.*\b(?:share|percent|percentage|proportion|ratio|rate|compared?|versus|vs|than|and)\b)"
+_NOT_COUNTING = r"(?:excluding|except(?: for)?)"
+_NUMBER = r"\d[\d,.]*"
+_MONEY = r"(?:euros?|eur|dollars?|usd|pounds?|gbp)"
+_DAILY = (("hour", "hourly"), ("day", "daily"), ("week", "weekly"), ("month", "monthly"))
+_EXTREME = r"(highest|lowest|largest|smallest|average|mean)"
+_SAID = r"(?:what (?:was|is)|show(?: me)?|give me|tell me|then)"
+
+TURNS_OF_SENTENCES: tuple[tuple[str, str], ...] = (
+    # groups behind the wish
+    (rf"^{_UNGROUPED}[.,;?!]+ (?:just )?(?:one|a|an) (?:single )?(?:figure|number|value|total|row|line) (?:per|for each|for every|by) (?:the )?({_KIND}){_END}", r"\1 per \2"),
+    (rf"^{_UNGROUPED}(?:[?!]+ (?:per|by|for each|for every)|\. (?-i:Per|By|For each|For every)) ({_KIND}(?: and {_KIND})?){_END}", r"\1 per \2"),
+    (rf",? \b(?!(?:one|side|step|little|bit|day|case) )([a-z]{{3,}}) by \1{_END}", r" per \1"),
+    # number and sum of the same rows
+    (rf"^(?:the |our |all )?((?:{_WORD} ){{0,3}}?({_WORD}s))(?:,|:| -| –) ?(?:the )?(?:number|count) and (?:the |their )?(?:total )?{_ADDED}({_WORD}(?: {_WORD})?)(?=,? {_GROUP} )", r"\1: number of \2 and total \3"),
+    # what does not count, in a sentence of its own
+    (rf"[.;] (?:the )?([a-z]+s (?:that|which|who) [^.;]+?) (?:do|does|did|should|must) not count{_END}", r", excluding \1"),
+    # rows that do not count, behind those that do
+    (rf"^{_NO_PARTS}(.*?\b)({_WORD}s)\b((?:(?!\b\2\b)[^.;])*?),? {_NOT_COUNTING} (?:the |all |any )?{_DONE} \2{_END}", r"\1\2 that were not \4\3"),
+    (rf"^{_NO_PARTS}(.*?\b)({_WORD}s)\b((?:(?!\b\2\b)[^.;])*?),? {_NOT_COUNTING} (?:the |all |any )?\2 (?:that|which|who) (?:are|were|have been|had been) {_DONE}{_END}", r"\1\2 that were not \4\3"),
+    # how many of what each did
+    (rf"^(?:which|what) ({_WORD}(?: {_WORD})?) (?!(?:is|are|was|were|has|have|had|do|does|did|with|can|could)\b)([a-z]+) how many ({_WORD}(?: {_WORD})?)(?= (?:in|on|since|from|between|during|per|by)\b|[.!?]*\s*$)", r"how many \3 did each \1 \2"),
+    # worth is money
+    (rf"\bworth (more than|over|above|less than|under|below|at least|at most) (?={_NUMBER} ?{_MONEY}\b)", r"\1 "),
+    # against the period before
+    (rf"^(?:please )?compare (?:the |our )?(.+?) (?:of|in|for|per) (?:each|every) {_PERIOD} (?:with|to|against) (?:(?:that|those|the one) of )?the (?:\2 before|(?:previous|preceding|last) \2|one before)(?:,? (?:the )?(?:difference|change) (?:as a number|in numbers))?{_END}", r"\1 per \2 and change compared to the previous \2"),
+    # two steps, one behind the other
+    *((rf"^add up (?:the |our |all )?((?:{_WORD} ){{0,2}}({_WORD})) (?:of|for|per|in) (?:each|every) {period}[.,;]+ (?:and )?{_SAID} (?:the )?{_EXTREME} {adjective} (?:\1|\2|total|sum|figure) (?:in|of|for|per) (?:each|every) {_PERIOD}{_END}", rf"\3 {adjective} \1 per \4")
+      for period, adjective in _DAILY),
+    (rf"^count (?:the |our |all )?({_WORD}(?: {_WORD})?) (?:per|by|for each) ({_WORD}) and {_PERIOD},? (?:and )?then (?:{_SAID} )?(?:the )?(average|mean|highest|lowest) of (?:these|those|the) (?:counts|numbers) (?:per|by|for each|of each|in each) \2{_END}", r"\4 number of \1 per \3 for each \2"),
+)  # fmt: skip
+"""Pattern → what its matches become."""
