@@ -38,6 +38,8 @@ from streamhouse.model.types import History, MergeEngine, ReadMode, Strategy, Ti
 from streamhouse.sql.classify import Classification, InputInfo, classify
 from streamhouse.sql.dialect import parse_query
 from streamhouse.sql.last_resort import guard_analysis
+from streamhouse.sql.made_of import made_of_checked
+from streamhouse.sql.origins import Traced
 from streamhouse.sql.parameters import fill_parameters
 from streamhouse.sql.ports import ActionPort, column_of
 from streamhouse.sql.schema import CheckedQuery, analyse
@@ -63,6 +65,22 @@ def plan_step(
     """
     with guard_analysis(action.sql_at, f"the SQL of action '{action.action}'"):
         return _plan_step(step, action, flow, readable, analyses if analyses is not None else Analyses())
+
+
+def made_of_step(step: Step, action: Action, readable: Mapping[str, Readable], analyses: Analyses) -> Traced | None:
+    """What the columns of a step are made of, as `made_of_checked` has it.
+
+    Args:
+        step: As given to `plan_step`, which took it.
+        action: What it uses.
+        readable: Everything the step reads, by name.
+        analyses: As given to `plan_step`.
+    """
+    use = analyses.token(_use(step, readable))
+    literals, _ = parameter_literals(step, action)
+    query = analyses.of(action, ("query", use), lambda: _query(step, action, readable, literals))
+    modes = {port: "lookup" if read.mode is ReadMode.LOOKUP else "changes" for port, read in step.reads.items()}
+    return analyses.of(action, ("made of", use), lambda: made_of_checked(query, modes))
 
 
 def _plan_step(

@@ -13,12 +13,14 @@ from streamhouse.model.flow import Flow
 from streamhouse.model.outcome import FlowDiff, Outcome
 from streamhouse.model.plan import FlowPlan
 from streamhouse.project.applied import AppliedState
+from streamhouse.project.cache.made_of import CachedMadeOf
 from streamhouse.project.check import load_registry
 from streamhouse.project.desired import Desired, desired, desired_flow
 from streamhouse.project.project import Project
 from streamhouse.registry.files import DefinitionFile, DefinitionFiles
 
 if TYPE_CHECKING:
+    from streamhouse.sql.made_of import MadeOfMemory
     from streamhouse.state.plans import Unreadable
     from streamhouse.state.store import StateStore
 
@@ -130,10 +132,11 @@ class Applied:
         """The flows that run."""
         return FlowIndex({name: plan for name, (_, plan) in self.plans.items()})
 
-    def flows_with(self, desired: Mapping[str, FlowPlan]) -> FlowIndex:
-        """The flows that run, and those of `desired` that never did."""
+    def flows_with(self, desired: Mapping[str, FlowPlan], memory: "MadeOfMemory | None" = None) -> FlowIndex:
+        """The flows that run, and those of `desired` that never did; `memory` as of the index."""
         new = {name: plan for name, plan in desired.items() if name not in self.plans}
-        return FlowIndex({**new, **self.flows.plans}) if new else self.flows
+        is_known = not new and memory is None
+        return self.flows if is_known else FlowIndex({**new, **self.flows.plans}, memory)
 
     @classmethod
     def of(cls, state: "StateStore") -> "Applied":
@@ -184,12 +187,13 @@ def compare_project(
     else:
         looked = desired_flow(project, flow, files, unreadable)
     applied, budget = Applied.found(looked.applied), project.settings.rebuild_budget
-    flows = applied.flows_with(looked.plans)
-    found = [
-        replace(compare(plan, applied, looked.plans, budget=budget, flows=flows), files=looked.files)
-        for plan in looked.plans.values()
-        if plan.flow not in (unreadable or {})
-    ]
+    with CachedMadeOf.at(project) as memory:
+        flows = applied.flows_with(looked.plans, memory)
+        found = [
+            replace(compare(plan, applied, looked.plans, budget=budget, flows=flows), files=looked.files)
+            for plan in looked.plans.values()
+            if plan.flow not in (unreadable or {})
+        ]
     others = _other_rules(project, looked, [one.plan.flow for one in found if not one.differs])
     return [replace(one, rules=True) if one.plan.flow in others else one for one in found]
 

@@ -31,6 +31,7 @@ from streamhouse.sql.determinism import fault
 from streamhouse.sql.dialect import place_of, render, short
 from streamhouse.sql.expressions import TYPED
 from streamhouse.sql.fits import misfits
+from streamhouse.sql.having_names import HavingNames
 from streamhouse.sql.infer import Inference
 from streamhouse.sql.named_arguments import wrong_name
 from streamhouse.sql.output_names import OutputNames
@@ -266,6 +267,22 @@ def check_types(root: Scope, inference: Inference, sql: str, at: Location) -> No
     for scope in root.traverse():
         _raise([_placed(StrategyError, found, sql, at) for found in (*ungrouped(scope), *not_of_sets(scope))])
     _raise([_placed(TypeMismatchError, found, sql, at) for found in misfits(root, inference)])
+
+
+def check_having(names: HavingNames, root: Scope, inference: Inference, sql: str, at: Location) -> None:
+    """HAVING fits the columns of the input as well, where output columns are called like them.
+
+    Args:
+        names: Of the query before its names were resolved.
+        root: Of the query after that.
+        inference: Knows the columns of its tables.
+        sql: Its text.
+        at: Where that begins.
+
+    Raises:
+        TypeMismatchError: it does not.
+    """
+    _raise([_placed(TypeMismatchError, found, sql, at) for found in names.refused(root, inference)])
 
 
 def check_output_names(names: OutputNames, root: Scope, inference: Inference, sql: str, at: Location) -> None:

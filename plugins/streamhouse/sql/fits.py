@@ -116,10 +116,7 @@ def misfits(root: Scope, inference: Inference) -> Iterator[Refused]:
             yield from unordered_outputs(scope.expression, inference.outputs(scope))
         if isinstance(scope.expression, exp.Select):
             yield from wrong_columns(scope, inference)
-            fit = _Fit(scope, inference)
-            for node in _typed_nodes(scope.expression):
-                if _LOOKED_AT[type(node)]:
-                    yield from fit.found(node)
+            yield from misfits_in(scope.expression, scope, inference)
         elif isinstance(scope.expression, exp.SetOperation):
             yield from _compared_rows(scope.expression, scope, inference)
 
@@ -133,9 +130,15 @@ def _compared_rows(query: exp.SetOperation, scope: Scope, inference: Inference) 
             yield Refused(query.expression, f"{query.key.upper()} compares no {column.type}", _SELECT_OTHERS)
 
 
-def _typed_nodes(select: exp.Select) -> Iterator[exp.Expr]:
-    """Without sub-queries, and without the bodies of lambda functions, whose names have no type here."""
-    return select.walk(prune=lambda n: _APART[type(n)] and n is not select)
+def misfits_in(part: exp.Expr, scope: Scope, inference: Inference) -> Iterator[Refused]:
+    """As `misfits`, of one part of a SELECT, or of all of it.
+
+    Sub-queries are left out, and so are the bodies of lambda functions, whose names have no type here.
+    """
+    fit = _Fit(scope, inference)
+    for node in part.walk(prune=lambda n: _APART[type(n)] and n is not part):
+        if _LOOKED_AT[type(node)]:
+            yield from fit.found(node)
 
 
 class _Fit:

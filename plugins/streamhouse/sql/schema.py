@@ -15,6 +15,7 @@ from streamhouse.model.table import Column
 from streamhouse.sql.check import (
     check_columns,
     check_functions,
+    check_having,
     check_limits,
     check_names,
     check_output_names,
@@ -31,6 +32,7 @@ from streamhouse.sql.copies import copies, values_from
 from streamhouse.sql.ctes import name_apart
 from streamhouse.sql.determinism import decides_by_clock
 from streamhouse.sql.dialect import forget_place, quote_found, quote_names, render_written
+from streamhouse.sql.having_names import HavingNames
 from streamhouse.sql.infer import Inference
 from streamhouse.sql.left_out import check_excepts, spell_excepts
 from streamhouse.sql.merged import write_out_merged
@@ -118,6 +120,7 @@ def analyse(
     nodes = list(query.walk())  # once for all who look through them: that takes longer than what each looks for
     check_tables(nodes, ports, sql, at)
     seen = {name: port.visible(extra=False) for name, port in ports.items()}
+    having_names = HavingNames(nodes)
     nodes = _spelled(query, nodes, ports, sql, at)
     check_functions(nodes, sql, at)
     check_limits(nodes, sql, at)
@@ -144,6 +147,7 @@ def analyse(
     alike = all(columns.items() <= everything[name].items() for name, columns in columns_by_port.items())
     inference = Inference(everything) if alike else inference  # only columns that are in both are left
     check_types(scope, inference, sql, at)
+    check_having(having_names, scope, inference, sql, at)
     changed = _forget_order(tree)
     if extra_columns:
         append_columns(tree, ports, at)

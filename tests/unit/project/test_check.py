@@ -18,6 +18,7 @@ import yaml
 from streamhouse.compiler import compile_project
 from streamhouse.compiler import step as step_module
 from streamhouse.compiler.diff import diff
+from streamhouse.compiler.diff.around import Around
 from streamhouse.errors import DefinitionErrors, StreamhouseError
 from streamhouse.model.flow import Flow, Step
 from streamhouse.model.plan import FlowPlan
@@ -27,6 +28,7 @@ from streamhouse.project import applied as applied_module
 from streamhouse.project.applied import applied_state
 from streamhouse.project.cache import compiled as compiled_module
 from streamhouse.project.cache.compiled import CachedCompiler, related
+from streamhouse.project.cache.made_of import CachedMadeOf
 from streamhouse.project.cache.models import facts, packed, unpacked
 from streamhouse.project.cache.parallel import at_once, shared_out
 from streamhouse.project.cache.results import Cache
@@ -36,6 +38,7 @@ from streamhouse.project.project import Project
 from streamhouse.registry import Registry
 from streamhouse.registry import registry as registry_module
 from streamhouse.registry.files import read_files
+from streamhouse.sql.made_of import MadeOfHere
 from tests.columns import columns_of
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -196,7 +199,18 @@ def assert_as_fresh(project):
     for name in (name for name, _ in fresh["plans"]):
         assert compile_with_upstream(project, load_registry(project), name) == dict(fresh["plans"])[name]
         assert compile_one(project, name) == dict(fresh["plans"])[name]
+    assert_origins_as_fresh(project, dict(fresh["plans"]))
     return fresh
+
+
+def assert_origins_as_fresh(project, plans):
+    """What columns are made of is kept as it is found of the text of each step."""
+    with Cache.at(project.state_dir / "cache" / "plan") as cache:
+        for plan in plans.values():
+            kept, fresh = Around.of(plan, CachedMadeOf(cache)), Around.of(plan, MadeOfHere())
+            for step in plan.steps:
+                one, other = kept.made_of(step), fresh.made_of(step)
+                assert (list(one.values.items()), one.decides) == (list(other.values.items()), other.decides)
 
 
 def edit(project, name, old, new):

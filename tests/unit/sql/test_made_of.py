@@ -8,7 +8,7 @@ import pytest
 from streamhouse.errors import StreamhouseError
 from streamhouse.model.table import Column
 from streamhouse.sql.canonical import CanonicalInput, canonical
-from streamhouse.sql.made_of import made_of
+from streamhouse.sql.made_of import made_of, made_of_checked
 from streamhouse.sql.schema import CheckedQuery
 from tests import random_queries, shaped_queries
 from tests.equal_pairs import pairs
@@ -26,6 +26,10 @@ def agrees(query: CheckedQuery, tables: dict[str, tuple[Column, ...]]) -> None:
     inputs = {port: CanonicalInput(f"ods.{port}", tables[port]) for port in query.reads}
     found, whole = made_of(query.sql, inputs), canonical(query.sql, inputs)
     assert (list(found.values.items()), found.decides) == (list(whole.values.items()), whole.decides), query.sql
+    at_hand = made_of_checked(query, dict.fromkeys(query.reads, "changes"))
+    if at_hand is not None:
+        of_ports = made_of(query.sql, {port: CanonicalInput(port, tables[port]) for port in query.reads})
+        assert (list(at_hand.values.items()), at_hand.decides) == (list(of_ports.values.items()), of_ports.decides)
 
 
 @each("sql", queries())

@@ -11,6 +11,7 @@ from streamhouse.model.types import ReadMode
 
 if TYPE_CHECKING:
     from streamhouse.sql.canonical import Canonical
+    from streamhouse.sql.made_of import MadeOfMemory
     from streamhouse.sql.origins import Traced
 
 Reading = tuple[str, tuple[Column, ...], str]
@@ -27,6 +28,7 @@ class Around:
         reads: What any step reads.
         readers: Table or source → the steps that read it.
         writers: Table → the steps that write it, by id.
+        memory: Of what columns are made of; None: that of this process.
     """
 
     plan: FlowPlan
@@ -35,6 +37,7 @@ class Around:
     reads: frozenset[str]
     readers: Mapping[str, tuple[PlannedStep, ...]] = field(default_factory=dict)
     writers: Mapping[str, Mapping[str, PlannedStep]] = field(default_factory=dict)
+    memory: "MadeOfMemory | None" = None
 
     @property
     def known(self) -> frozenset[str]:
@@ -42,8 +45,8 @@ class Around:
         return self.reads | frozenset(self.plan.tables)
 
     @staticmethod
-    def of(plan: FlowPlan) -> "Around":
-        """What is around the steps of a plan."""
+    def of(plan: FlowPlan, memory: "MadeOfMemory | None" = None) -> "Around":
+        """What is around the steps of a plan; `memory` as the attribute."""
         inputs: list[PlannedSource | Table] = [*plan.sources, *plan.readable]
         readers: dict[str, list[PlannedStep]] = {}
         writers: dict[str, dict[str, PlannedStep]] = {}
@@ -58,6 +61,7 @@ class Around:
             frozenset(readers),
             {table: tuple(steps) for table, steps in readers.items()},
             writers,
+            memory,
         )
 
     def own_readers(self, table: str) -> Iterator[tuple[str, "Around", PlannedStep]]:
@@ -85,7 +89,8 @@ class Around:
         from streamhouse.sql.canonical import CanonicalInput
         from streamhouse.sql.made_of import made_of
 
-        return made_of(step.sql, {port: CanonicalInput(*reading) for port, reading in self.inputs(step).items()})
+        inputs = {port: CanonicalInput(*reading) for port, reading in self.inputs(step).items()}
+        return made_of(step.sql, inputs) if self.memory is None else made_of(step.sql, inputs, self.memory)
 
 
 def computes_the_same(old: PlannedStep, new: PlannedStep, before: Around, after: Around) -> bool:

@@ -2,9 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from streamhouse.compiler.diff.around import Around
 from streamhouse.model.plan import FlowPlan, PlannedStep
+
+if TYPE_CHECKING:
+    from streamhouse.sql.made_of import MadeOfMemory
 
 Reader = tuple[str, Around, PlannedStep]
 """A step that reads a table, its flow, and what is around it."""
@@ -17,20 +21,22 @@ class FlowIndex:
     the number of flows.
     """
 
-    def __init__(self, plans: Mapping[str, FlowPlan]) -> None:
+    def __init__(self, plans: Mapping[str, FlowPlan], memory: "MadeOfMemory | None" = None) -> None:
         """Look at nothing yet.
 
         Args:
             plans: Flow → its plan; not to be changed.
+            memory: As of `Around`.
         """
         self.plans = plans
+        self.memory = memory
         self._arounds: dict[str, Around] = {}
 
     def around(self, flow: str) -> Around:
         """What is around the steps of a flow."""
         known = self._arounds.get(flow)
         if known is None:
-            known = self._arounds[flow] = Around.of(self.plans[flow])
+            known = self._arounds[flow] = Around.of(self.plans[flow], self.memory)
         return known
 
     @cached_property
@@ -80,6 +86,11 @@ class Beside(Mapping[str, FlowPlan]):
 
     def __len__(self) -> int:
         return len(self._index.plans) - (self._without in self._index.plans)
+
+    @property
+    def memory(self) -> "MadeOfMemory | None":
+        """Of the index."""
+        return self._index.memory
 
     def readers(self, table: str) -> Iterator[Reader]:
         """The steps that read a table."""

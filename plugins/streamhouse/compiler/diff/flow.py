@@ -47,7 +47,7 @@ def diff(
     beside = Beside.of(others)
     new = _stored(new)
     old = _stored(old) if old is not None else None
-    now = Around.of(new)
+    now = Around.of(new, beside.memory)
     was = Around.of(old) if old is not None else None
     before = {step.id: step for step in old.steps} if old is not None else {}
     after = {step.id: step for step in new.steps}

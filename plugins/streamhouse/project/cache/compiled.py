@@ -7,14 +7,15 @@ from streamhouse.compiler.analyses import Analyses
 from streamhouse.compiler.check import Readable
 from streamhouse.compiler.compile import Actions, CompileFlow, SourceColumns, compile_flow, compile_project
 from streamhouse.compiler.meaning import SoundMeanings
-from streamhouse.compiler.step import plan_step
+from streamhouse.compiler.step import made_of_step, plan_step
 from streamhouse.errors import StreamhouseError
 from streamhouse.model.action import Action
 from streamhouse.model.flow import Flow, Step
 from streamhouse.model.notice import Notice
 from streamhouse.model.plan import FlowPlan, PlannedStep
 from streamhouse.model.table import Table
-from streamhouse.model.types import Frozen
+from streamhouse.model.types import Frozen, ReadMode
+from streamhouse.project.cache.made_of import CachedMadeOf
 from streamhouse.project.cache.models import facts, packed, unpacked
 from streamhouse.project.cache.parallel import Found, at_once, shared_out
 from streamhouse.project.cache.results import Cache
@@ -70,6 +71,7 @@ class CachedCompiler:
         self._processes = processes
         self._is_much = False
         self._analyses = Analyses()
+        self._made_of = CachedMadeOf(cache)
         self._facts: dict[
             int, tuple[Action | Flow, bytes]
         ] = {}  # by id; a reference to each is kept, so that no other gets its id
@@ -250,7 +252,18 @@ class CachedCompiler:
         if plan is None:
             plan = plan_step(step, action, alone, reads, self._analyses)
             self._cache.put(key, packed(plan, exact=self._exact))
+            self._keep_made_of(plan, step, action, reads)
         return plan
+
+    def _keep_made_of(self, plan: PlannedStep, step: Step, action: Action, readable: Mapping[str, Readable]) -> None:
+        """What its columns are made of, while its query is at hand: a change of a table before it asks for that."""
+        found = made_of_step(step, action, readable, self._analyses)
+        if found is not None:
+            ports = (
+                (port, readable[read.table].columns, "lookup" if read.mode is ReadMode.LOOKUP else "changes")
+                for port, read in sorted(step.reads.items())
+            )
+            self._made_of.keep_made_of(plan.sql, tuple(ports), found)
 
     def _readable(self, one: Readable) -> bytes:
         """All of a source or table that steps read, most of which several do."""

@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from streamhouse.model.place import is_local, local_path
 from streamhouse.model.table import Table
 from streamhouse.model.types import Position
 from streamhouse.stores import null_keys
@@ -57,6 +59,24 @@ class PaimonReader(PaimonStore):
         from pypaimon.common.options import Options
 
         return FileIO.get(self._options["warehouse"], Options(self._options))
+
+    def identity(self, name: str) -> str | None:
+        """See `Store.identity`; of a folder that is not there only the system is asked: a look asks of each table."""
+        if self._folder is not None:
+            database, table = name.split(".")
+            try:
+                (self._folder / f"{database}.db" / table).stat()
+            except (FileNotFoundError, NotADirectoryError):
+                return None
+            except OSError:
+                pass  # which the whole look reports
+        return super().identity(name)
+
+    @cached_property
+    def _folder(self) -> Path | None:
+        """Of the warehouse; None: it is in an object store."""
+        place = str(self._options["warehouse"])
+        return local_path(place) if is_local(place) else None
 
     def _stored(self, name: str) -> LightTable:
         self._prove_schemas(name)
