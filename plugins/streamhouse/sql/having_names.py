@@ -39,7 +39,7 @@ class HavingNames:
         scopes = {id(scope.expression): scope for scope in root.traverse()} if self._written else {}
         for select, having in self._written:
             scope = scopes.get(id(select))
-            if scope is not None and (names := _read_as_inputs(having, scope, inference)):
+            if scope is not None and (names := _read_as_inputs(select, having, scope, inference)):
                 for found in misfits_in(having, scope, inference):
                     text = f"in HAVING Spark reads {', '.join(names)} as a column of the input first: {found.message}"
                     yield Refused(found.node, text, _REMEDY)
@@ -54,9 +54,9 @@ def _name(node: exp.Expr) -> str:
     return node.name.lower() if isinstance(node, exp.Column) and not node.table else ""
 
 
-def _read_as_inputs(having: exp.Expr, scope: Scope, inference: Inference) -> list[str]:
+def _read_as_inputs(select: exp.Select, having: exp.Expr, scope: Scope, inference: Inference) -> list[str]:
     """Put columns with their tables, and values of output columns, in place of names; those that both have."""
-    values = {item.alias.lower(): item.this for item in scope.expression.selects if item.alias}
+    values = {item.alias.lower(): item.this for item in select.selects if item.alias}
     inside = {id(node) for call in aggregates_in(having) for node in call.walk()}
     both: dict[str, None] = {}
     for column in [node for node in own_nodes(having) if _name(node)]:
