@@ -12,7 +12,7 @@ from tests.tables import each
     [
         "SELECT k, count(*) AS n FROM t GROUP BY ROLLUP (k) HAVING grouping(k) = 0",
         "SELECT t.k, count(*) AS n FROM t GROUP BY CUBE (t.k) HAVING GROUPING(t.k) = 0 AND max(v) > 0",
-        "SELECT k AS kk, max(v) AS m, grouping(k) AS g FROM t GROUP BY ROLLUP (k) HAVING g = 0 AND m > 0",
+        "SELECT k AS kk, max(v) AS m2, grouping(k) AS g FROM t GROUP BY ROLLUP (k) HAVING g = 0 AND m2 > 0",
         "SELECT count(*) AS n FROM t GROUP BY GROUPING SETS ((k), ()) HAVING grouping_id() = 0",
     ],
 )
