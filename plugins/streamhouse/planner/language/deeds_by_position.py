@@ -141,8 +141,8 @@ def total_of_one(wish: AnsweredWish) -> Question | None:
     said = _OF_ONE.search(wish.text)
     if said is None or wish.block.inner is not None or not wish.block.measures:
         return None
-    functions = [one.function or _function_of(wish.base.measures[one.named].sql) for one in wish.block.measures
-                 if one.function or one.named is not None]  # fmt: skip
+    functions = [one.function if one.named is None else _function_of(wish.base.measures[one.named].sql)
+                 for one in wish.block.measures]  # fmt: skip
     if not all(one in {"sum", "count"} for one in functions) or wish.block.derived:
         return None
     text = f"'{said.group()}': on average, or all of them together?"
