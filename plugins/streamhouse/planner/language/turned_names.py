@@ -52,7 +52,7 @@ def with_turned_kinds(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Toke
 
 
 def _is_called_so(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> bool:
-    """Whether all the words, or the first of them alone, are a name."""
+    """Whether the three words, or the first of them alone, are a name."""
     whole = lexicon.mention(tokens, at, 3)
     alone = lexicon.mention(tokens, at, 1)
     return (whole is not None and whole.end == at + 3 and whole.best >= WHOLE_NAME) or (
