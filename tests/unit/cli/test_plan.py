@@ -177,10 +177,10 @@ def _flows_with_one_action(root, number):
 def test_an_action_of_many_flows_opens_the_state_store_once_and_is_looked_at_once(tmp_path, monkeypatch, capsys):
     from streamhouse.sql import made_of
 
-    opened, parsed = [], []
-    original, parse_again = Project.state, made_of.parse_again
+    opened, traced = [], []
+    original, origins_of = Project.state, made_of.origins_of
     monkeypatch.setattr(Project, "state", lambda self: opened.append(self) or original(self))
-    monkeypatch.setattr(made_of, "parse_again", lambda sql, at: parsed.append(sql) or parse_again(sql, at))
+    monkeypatch.setattr(made_of, "origins_of", lambda tree: traced.append(tree) or origins_of(tree))
     counts = []
     for number in (1, 4):
         root = tmp_path / str(number)
@@ -192,11 +192,11 @@ def test_an_action_of_many_flows_opens_the_state_store_once_and_is_looked_at_onc
         change(root / "actions" / "shared.sql", "a + 1", f"a + {number + 1}")
         monkeypatch.chdir(root)
         opened.clear()
-        parsed.clear()
+        traced.clear()
         assert main(["plan", "--json"]) == 10
         flows = json.loads(capsys.readouterr().out)["flows"]
         assert [flow["outcome"] for flow in flows] == ["forward"] * number
-        counts.append((len(opened), len(parsed)))
+        counts.append((len(opened), len(traced)))
     assert counts[0] == counts[1]
     assert counts[0][1] == 1
 
