@@ -3,7 +3,6 @@
 from collections.abc import Callable, Collection
 from http import HTTPStatus
 
-import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
@@ -15,7 +14,7 @@ from streamhouse.mcp_server.server import create_server
 from streamhouse.mcp_server.tool_context import Serving
 from streamhouse.project.project import Project
 from streamhouse.services.ports import LOOPBACK, bound
-from streamhouse.ui.web_server import TellingServer
+from streamhouse.ui.web_server import TellingServer, server_config
 
 PATH = "/mcp"
 _GRACE_S = 2
@@ -100,13 +99,7 @@ def serve(
         names = {f"{name}:{number}" for name in (host, LOOPBACK, "localhost")} | set(hosts)
         own = {f"http://{name}:{number}" for name in (LOOPBACK, "localhost")} | set(origins)
         serving = Serving.of(project, seconds)
-        config = uvicorn.Config(
-            create_app(serving, known, names, own),
-            log_level="warning",
-            access_log=False,
-            timeout_graceful_shutdown=_GRACE_S,
-            lifespan="on",
-        )
+        config = server_config(create_app(serving, known, names, own), _GRACE_S, "on")
         try:
             TellingServer(config, lambda: ready(f"http://{host}:{number}{PATH}")).run(sockets=[listening])
         finally:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from http import HTTPStatus
 from urllib.parse import parse_qs
 
-import uvicorn
 from fastapi import HTTPException, Request
 from starlette.datastructures import MutableHeaders
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
@@ -21,12 +20,13 @@ from streamhouse.ui.app import create_app
 from streamhouse.ui.desk import Desk
 from streamhouse.ui.person import Person
 from streamhouse.ui.query_process import engine_command
-from streamhouse.ui.web_server import TellingServer
+from streamhouse.ui.web_server import TellingServer, server_config
 
 _NO_TOKEN = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Streamhouse</title>
 <h1>This page needs its token</h1><p>Open the address that <code>streamhouse ui</code> printed: it ends in
 <code>?token=…</code> and is good until that command ends.</p></html>"""
 
+_GRACE_S = 2
 _MISSING = "the token of this start is missing; see: streamhouse ui"
 
 
@@ -117,9 +117,7 @@ def serve(project: Project, person: str, port: int | None, ready: Callable[[str]
         gate = Gate(number, person)
         desk = Desk(project)
         app = create_app(lambda: desk, gate.person, where="alone", engine=engine_command)
-        config = uvicorn.Config(
-            gate.around(app), log_level="warning", access_log=False, timeout_graceful_shutdown=2, lifespan="off"
-        )
+        config = server_config(gate.around(app), _GRACE_S, "off")
         try:
             _warm(desk)
             TellingServer(config, lambda: ready(f"http://{LOOPBACK}:{number}/?token={gate.token}")).run(

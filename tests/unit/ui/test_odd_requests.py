@@ -5,13 +5,13 @@ import socket
 import threading
 
 import pytest
-import uvicorn
 
 from streamhouse.services.ports import bound
+from streamhouse.ui import web_server
 from streamhouse.ui.alone import Gate
 from streamhouse.ui.app import create_app
 from streamhouse.ui.desk import Desk
-from streamhouse.ui.web_server import TellingServer
+from streamhouse.ui.web_server import TellingServer, server_config
 from tests.patience import PATIENCE_S
 
 BIG = b"x" * 200_000
@@ -55,9 +55,7 @@ def page(project, caplog):
         port = listening.getsockname()[1]
         gate = Gate(port, "ada")
         app = create_app(lambda: desk, gate.person, where="alone", engine=lambda: None)
-        server = TellingServer(
-            uvicorn.Config(gate.around(app), log_level="warning", access_log=False, lifespan="off"), listens.set
-        )
+        server = TellingServer(server_config(gate.around(app), 2, "off"), listens.set)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         try:
@@ -190,3 +188,26 @@ def test_each_odd_request_has_an_answer(page, caplog, subtests):
             assert b"Traceback" not in found
             assert [one.getMessage() for one in caplog.records if one.levelno >= logging.ERROR] == [], name
             assert page.sent(asks(b"/api/flows", host, key, close)).startswith(b"HTTP/1.1 200"), "the server goes on"
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET /api/flows HTTP/1.1\r\nHost: ", b"G"])
+def test_a_client_that_sends_no_whole_request_is_left(page, monkeypatch, sent):
+    monkeypatch.setattr(web_server, "HEADERS_S", 0.01)
+    assert page.sent(sent) == b""
+
+
+def test_a_client_that_was_answered_and_sends_half_a_request_is_left(page, monkeypatch):
+    request = asks(b"/api/flows", b"Host: " + page.here, b"Authorization: Bearer " + page.gate.token.encode())
+    with socket.create_connection(("127.0.0.1", page.port), timeout=PATIENCE_S) as opened:
+        opened.sendall(request)
+        found = b""
+        while b"\r\n\r\n" not in found:
+            found += opened.recv(65536)
+        assert found.startswith(b"HTTP/1.1 200")
+        monkeypatch.setattr(web_server, "HEADERS_S", 0.01)
+        opened.sendall(b"GET /api/flows HTTP/1.1\r\nHost: ")
+        try:
+            while opened.recv(65536):
+                pass
+        except ConnectionError:
+            pass  # closed with bytes of ours unread
