@@ -1,10 +1,12 @@
 """The server over HTTP: for who has the token, by default on this machine alone."""
 
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from http import HTTPStatus
 
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -30,7 +32,8 @@ def guarded(app: ASGIApp, known: str) -> ASGIApp:
 
     async def check_token(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            scheme, _, token = Headers(scope=scope).get("authorization", "").partition(" ")
+            given = Headers(scope=scope).getlist("authorization")
+            scheme, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
             if scheme.lower() != "bearer" or not is_token(token.strip(), known):
                 refused = PlainTextResponse(
                     "this server needs its token: Authorization: Bearer …; see: streamhouse mcp --help",
@@ -43,7 +46,8 @@ def guarded(app: ASGIApp, known: str) -> ASGIApp:
             if len(origins) > 1 or "" in origins:  # of several the check behind would see one, of an empty one none
                 await PlainTextResponse("Invalid Origin header", HTTPStatus.FORBIDDEN)(scope, receive, send)
                 return
-        await app(scope, receive, send)
+        with suppress(ClientDisconnect):  # it left within its request: there is no one to answer
+            await app(scope, receive, send)
 
     return check_token
 
