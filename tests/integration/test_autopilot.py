@@ -199,6 +199,10 @@ class Made:
 
 
 @contextmanager
+def disk_is_full(*_, **__):
+    raise OSError(28, "No space left on device")
+
+
 def made_project(root, spark, yaml, fluss=None):
     for folder in ("actions", "flows", "data"):
         (root / folder).mkdir()
@@ -320,17 +324,15 @@ def test_what_no_limit_allows_is_a_decision_and_what_was_killed_goes_on(tmp_path
         assert small.reason.startswith("it was applied already; it is measured until ")
 
         made.ahead = WINDOW
-        in_the_way = file.with_name(f".{file.name}.autopilot")
-        in_the_way.mkdir()
         with monkeypatch.context() as patched:
             patched.setattr(rounds, "number", lambda *_: 0.1)  # as if epochs had become slow
+            patched.setattr(act, "write_whole", disk_is_full)
             failed = made.round().failed[FLOW]
         assert f"flows/{file.name} cannot be written" in str(failed)
         state, reason = made.log_command()["small_epochs"]
         assert (state, made.file()) == ("taking back", larger)
         assert reason.startswith("it got worse; rows a second of work")
         assert f"flows/{file.name} cannot be written" in reason
-        in_the_way.rmdir()
 
         made.round_that_dies("taking back")
         assert (made.decision("small_epochs").state, made.file()) == (DecisionState.TAKING_BACK, yaml)

@@ -5,7 +5,6 @@ file is written, with the text that stood there and a hash of the text that take
 whether the file is as it was, as the autopilot wrote it, or as somebody else left it.
 """
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -14,7 +13,7 @@ from typing import Any
 from streamhouse.autopilot.finding import Means
 from streamhouse.change.apply import apply
 from streamhouse.errors import BlockedError, EnvironmentProblem, StoreUnavailableError, StreamhouseError
-from streamhouse.install.private_file import write_new
+from streamhouse.install.whole_file import write_whole
 from streamhouse.jobs.tier import tier_flows
 from streamhouse.jobs.upkeep import keep_up
 from streamhouse.model.outcome import Outcome
@@ -220,19 +219,10 @@ class Actor:
             EnvironmentProblem: the file cannot be written.
         """
         file = (self.project.root / (decision.file or "")).resolve()
-        beside = file.with_name(f".{file.name}.autopilot")
         try:
-            write_new(beside, new.encode())
-            beside.chmod(file.stat().st_mode & 0o777)
-            with beside.open("rb") as written:
-                os.fsync(written.fileno())
-            if self._text(decision.file) != old:
-                beside.unlink()
-                return False
-            beside.replace(file)
+            return write_whole(file, new, only_if=lambda: self._text(decision.file) == old)
         except OSError as error:
             raise EnvironmentProblem(
                 f"{decision.file} cannot be written: {error.strerror or error}",
                 hint="the autopilot edits the files of the project: let it write there, or set mode: suggest",
             ) from error
-        return True

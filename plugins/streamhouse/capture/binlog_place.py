@@ -4,7 +4,6 @@ It is written when the disk has the events, so it is never past the end of the j
 transaction, or its end: never a place within one, because the engine skips rows there that it did not send.
 """
 
-import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +14,7 @@ from pydantic_core import from_json
 
 from streamhouse.capture.journal import checked_bytes
 from streamhouse.capture.repeats import place_of
-from streamhouse.install.private_file import write_private
+from streamhouse.install.whole_file import write_whole
 from streamhouse.model.types import Frozen
 
 
@@ -59,11 +58,7 @@ class BinlogPlace(Frozen):
 
     def write(self, folder: Path) -> None:
         """Replace the one before, at once and whole."""
-        unfinished = folder / f"{_FILE}.new"
-        write_private(unfinished, self.model_dump_json())
-        with unfinished.open("rb") as file:
-            os.fsync(file.fileno())
-        unfinished.replace(folder / _FILE)
+        write_whole(folder / _FILE, self.model_dump_json(), private=True)
 
     @property
     def order(self) -> tuple[int, int, int]:
@@ -127,11 +122,7 @@ def cut_later(history: Path, place: BinlogPlace) -> None:
     kept = [line for line in lines if _is_at_or_before(from_json(line)["position"], place)]
     if len(kept) == len(lines):
         return
-    unfinished = history.with_suffix(".new")
-    write_private(unfinished, b"".join(kept).decode())
-    with unfinished.open("rb") as file:
-        os.fsync(file.fileno())
-    unfinished.replace(history)
+    write_whole(history, b"".join(kept), private=True)
 
 
 def _is_at_or_before(position: Mapping[str, Any], place: BinlogPlace) -> bool:

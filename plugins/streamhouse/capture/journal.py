@@ -16,8 +16,8 @@ from streamhouse.ingest.checked_lines import DamagedLineError, event_alone, with
 from streamhouse.ingest.checked_segment import checked_segment, damaged_error
 from streamhouse.ingest.journal import Group, groups, segments
 from streamhouse.ingest.journal_base import CAPTURE_REMEDY, name_of, number_of, numbered_files
-from streamhouse.install.private_file import write_private
 from streamhouse.install.sync import sync_folder
+from streamhouse.install.whole_file import write_whole
 
 SEGMENT_BYTES = 64 << 20
 
@@ -31,8 +31,7 @@ def new_group(folder: Path, connection: str, tables: Iterable[str]) -> Path:
     identity = uuid4().hex
     slot = f"streamhouse_{connection[:40]}_{identity[:8]}"
     group = Group(identity=identity, tables=tuple(sorted(tables)), slot=slot)
-    write_private(group_folder / "group.json.new", group.model_dump_json())
-    (group_folder / "group.json.new").replace(group_folder / "group.json")
+    write_whole(group_folder / "group.json", group.model_dump_json(), private=True)
     sync_folder(group_folder)
     sync_folder(folder)
     return group_folder

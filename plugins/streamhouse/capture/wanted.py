@@ -1,6 +1,5 @@
 """Which tables of a connection are to be captured: each flow that reads one leaves a note beside the journal."""
 
-import os
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from streamhouse.ingest.cdc_options import CdcOptions
+from streamhouse.install.whole_file import write_whole
 from streamhouse.model.connection import DATABASES
 from streamhouse.model.types import Frozen
 
@@ -52,9 +52,7 @@ def note(folder: Path, wanted: Iterable[WantedTable]) -> None:
         text = one.model_dump_json()
         file = notes / f"{sha256(text.encode()).hexdigest()[:16]}.json"
         if not file.exists():
-            unfinished = file.with_suffix(f".{os.getpid()}")
-            unfinished.write_text(text, encoding="utf-8")
-            unfinished.replace(file)
+            write_whole(file, text)
 
 
 def noted(folder: Path) -> list[WantedTable]:

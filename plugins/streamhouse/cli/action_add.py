@@ -57,7 +57,7 @@ def add(
     The file is an ordinary action: change it as you like. No flow changes.
     """
     from streamhouse.errors import ArgumentsError, did_you_mean
-    from streamhouse.install.private_file import write_whole
+    from streamhouse.install.whole_file import write_whole
     from streamhouse.jobs.write_target import check_folders
     from streamhouse.planner.ready_actions import READY, ReadyRequest, text_of
     from streamhouse.registry.read_action import read_action

@@ -43,6 +43,7 @@ from streamhouse.ingest.topic_letters import FIRST_LINE, Line, begin_letters, fi
 from streamhouse.ingest.topic_start import TopicStart
 from streamhouse.ingest.unreadable import UnreadableError
 from streamhouse.install.sync import only_writer, sync_folder
+from streamhouse.install.whole_file import write_whole
 from streamhouse.model.types import Frozen
 
 SEGMENT_BYTES = 64 << 20
@@ -478,10 +479,5 @@ def _append(segment: Path, lines: list[bytes]) -> None:
 
 
 def _note(folder: Path, group: TopicGroup) -> None:
-    unfinished = folder / f"group.json.{os.getpid()}"
-    with os.fdopen(os.open(unfinished, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-        file.write(group.model_dump_json())
-        file.flush()
-        os.fsync(file.fileno())
-    unfinished.replace(folder / "group.json")
+    write_whole(folder / "group.json", group.model_dump_json(), private=True)
     sync_folder(folder)

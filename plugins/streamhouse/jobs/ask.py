@@ -15,7 +15,7 @@ from streamhouse.errors import (
     UnaskedAnswerError,
 )
 from streamhouse.errors.base import printable
-from streamhouse.install.private_file import write_whole
+from streamhouse.install.whole_file import write_whole
 from streamhouse.jobs.answers import with_answers, with_live_choices
 from streamhouse.jobs.ask_options import Options, Say
 from streamhouse.jobs.write_target import check_folders, target_of

@@ -11,6 +11,7 @@ from typing import Any
 from airflow.dag_processing.bundles.base import BaseDagBundle, BundleVersion  # noqa: TID253  for Airflow alone
 
 from streamhouse.errors import StateConflictError, StreamhouseError
+from streamhouse.install.whole_file import write_whole
 from streamhouse.orchestrator.files import MANIFEST, files_in, files_of, with_project_error
 from streamhouse.orchestrator.roots import ROOT_FILE
 
@@ -74,7 +75,7 @@ class FlowBundle(BaseDagBundle):  # type: ignore[misc]
             if not (self.versions_dir / version).exists():
                 self._write(version, files)
             if not self._head.exists() or self._head.read_text() != version:
-                _replace(self._head, version)
+                write_whole(self._head, version)
 
     def _files(self) -> Mapping[str, str]:
         from streamhouse.orchestrator.compiled import compile_flows
@@ -111,9 +112,3 @@ def _digest(files: Mapping[str, str]) -> str:
             hasher.update(len(data).to_bytes(8, "big"))
             hasher.update(data)
     return hasher.hexdigest()[:16]
-
-
-def _replace(file: Path, text: str) -> None:
-    new = file.with_suffix(".new")
-    new.write_text(text)
-    new.replace(file)

@@ -23,9 +23,10 @@ from filelock import FileLock, Timeout
 
 import streamhouse
 from streamhouse.errors import EnvironmentProblem, ServiceStartError, StreamhouseError
+from streamhouse.install.whole_file import write_whole
 from streamhouse.orchestrator.components import Component, Components, last_lines
 from streamhouse.orchestrator.engine_command import EngineCommand, resolve
-from streamhouse.orchestrator.local_settings import USER, airflow_settings, secrets_in, write_private
+from streamhouse.orchestrator.local_settings import USER, airflow_settings, secrets_in
 from streamhouse.project.project import Project
 from streamhouse.runtime.command import COMMAND_VARIABLE
 from streamhouse.services.ports import LOOPBACK, free_ports, require_free
@@ -118,7 +119,7 @@ def _run_until_end(
 ) -> None:
     (home / "address.json").unlink(missing_ok=True)  # of one that was killed
     keys = secrets_in(home)
-    write_private(home / "passwords.json", json.dumps({USER: keys.password}))
+    write_whole(home / "passwords.json", json.dumps({USER: keys.password}), private=True)
     chosen = _port(port)
     environment = airflow_settings(
         home=home, project=project.root, plugins=_plugins(home), port=chosen, keys=keys, environment=os.environ
@@ -142,7 +143,7 @@ def _run_until_end(
     _wait(address, components, say)
     for flow in flows:
         _unpause(address, flow, say)
-    write_private(home / "address.json", json.dumps(address.__dict__))
+    write_whole(home / "address.json", json.dumps(address.__dict__), private=True)
     say(f"Airflow is ready: {address.url}  user {address.user}, password {address.password}")
     say("Ctrl-C stops it, and everything it started")
     while True:

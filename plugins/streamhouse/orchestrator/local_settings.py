@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from streamhouse.install.whole_file import write_whole
 from streamhouse.orchestrator.roots import PROJECT_VARIABLE
 from streamhouse.services.ports import LOOPBACK
 
@@ -37,7 +38,7 @@ def secrets_in(folder: Path) -> AirflowSecrets:
             session=secrets.token_urlsafe(32),
             password=secrets.token_urlsafe(12),
         )
-    write_private(file, json.dumps(new_secrets.__dict__))
+    write_whole(file, json.dumps(new_secrets.__dict__), private=True)
     return new_secrets
 
 
@@ -45,15 +46,6 @@ def _fernet_key() -> str:
     from base64 import urlsafe_b64encode
 
     return urlsafe_b64encode(secrets.token_bytes(32)).decode()
-
-
-def write_private(file: Path, text: str) -> None:
-    """Write a file that nobody but its owner may read, at no moment."""
-    new = file.with_name(f"{file.name}.new")
-    new.unlink(missing_ok=True)
-    new.touch(mode=0o600)
-    new.write_text(text)
-    new.replace(file)
 
 
 def airflow_settings(

@@ -12,6 +12,8 @@ from pathlib import Path
 from uuid import uuid4
 from zlib import crc32
 
+from streamhouse.install.whole_file import write_whole
+
 _FILE = "place.json"
 # What projects of earlier releases tell of where they were: the log of Spark, the folder of ZooKeeper.
 _PLACE_PATTERNS = (
@@ -60,11 +62,9 @@ def record(root: Path, id_: str | None = None) -> None:
         id_: The project's own; None: a new one.
     """
     file = root / ".streamhouse" / _FILE
-    unfinished = file.with_suffix(".new")
     place = ProjectPlace(id_ or str(uuid4()), root)
     document = {"id": place.id, "root": str(root), "checksum": _checksum(place)}
-    unfinished.write_text(json.dumps(document), encoding="utf-8")
-    unfinished.replace(file)
+    write_whole(file, json.dumps(document))
 
 
 def is_settled(root: Path) -> bool:

@@ -1,12 +1,12 @@
 """Which shortcuts the last Spark of a project took, for those who look at it without a Spark of their own."""
 
 import json
-import os
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from streamhouse.install.whole_file import write_whole
 from streamhouse.spark.shortcuts import Shortcut, Shortcuts
 
 _FILE = Path("cache", "shortcuts.json")
@@ -42,11 +42,7 @@ class TakenShortcuts:
 def note_shortcuts(state_dir: Path, taken: TakenShortcuts) -> None:
     """Keep it with the project; where nothing can be written, there is no message."""
     with suppress(OSError):
-        file = state_dir / _FILE
-        file.parent.mkdir(parents=True, exist_ok=True)
-        fresh = file.with_name(f".{file.name}.{os.getpid()}")
-        fresh.write_text(json.dumps(asdict(taken)))
-        fresh.replace(file)
+        write_whole(state_dir / _FILE, json.dumps(asdict(taken)))
 
 
 def noted_shortcuts(state_dir: Path) -> TakenShortcuts | None:

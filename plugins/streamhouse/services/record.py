@@ -1,13 +1,13 @@
 """`services.json`: which processes of a project run, for the next command."""
 
 import json
-import os
 from contextlib import suppress
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from streamhouse.errors import ServiceStartError
+from streamhouse.install.whole_file import write_whole
 from streamhouse.model.types import Frozen
 from streamhouse.services.cluster import Ports
 from streamhouse.services.process import Process
@@ -90,9 +90,4 @@ def last_ports(file: Path) -> Ports | None:
 
 def save(file: Path, state: ServiceState | Ports) -> None:
     """Replace the file in one step: a reader sees the old state or the new one, never half of it."""
-    new = file.with_name(f"{file.name}.new")
-    with new.open("w", encoding="utf-8") as output:
-        json.dump(state.model_dump(mode="json"), output, indent=2)
-        output.flush()
-        os.fsync(output.fileno())
-    new.replace(file)
+    write_whole(file, json.dumps(state.model_dump(mode="json"), indent=2))

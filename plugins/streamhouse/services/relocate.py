@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from streamhouse.errors import ServiceStartError
+from streamhouse.install.whole_file import write_whole
 from streamhouse.services.layout import ServicesFolder
 from streamhouse.services.ports import LOOPBACK
 from streamhouse.stores.relocation import Relocation
@@ -66,9 +67,7 @@ def _rewrite(file: Path, to: Relocation) -> None:
         return
     after = to.value(before)
     if after != before:
-        unfinished = file.with_name(f".{file.name}.relocated")
-        unfinished.write_text(json.dumps(after, separators=(",", ":")), encoding="utf-8")
-        unfinished.replace(file)
+        write_whole(file, json.dumps(after, separators=(",", ":")))
 
 
 def _rewrite_registry(port: int, to: Relocation) -> None:

@@ -7,10 +7,11 @@ each bucket as a follower's and cuts its log off there, rows that it had acknowl
 true watermark is the end of the log; the server lowers a watermark that lies beyond it to it.
 """
 
-import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+
+from streamhouse.install.whole_file import write_whole
 
 _FILE = "high-watermark-checkpoint"
 _BEYOND_ANY_LOG = 2**63 - 1
@@ -34,12 +35,7 @@ def keep_whole_logs(data: Path) -> int:
         *_buckets(data.glob("*/*/*/log-*"), (_TABLE, _PARTITION, _LOG)),
     ]
     lines = [str(_FORMAT_VERSION), str(len(buckets)), *(f"{bucket} {_BEYOND_ANY_LOG}" for bucket in buckets)]
-    new = data / f"{_FILE}.new"
-    with new.open("w", encoding="ascii") as file:
-        file.writelines(f"{line}\n" for line in lines)
-        file.flush()
-        os.fsync(file.fileno())
-    new.replace(data / _FILE)
+    write_whole(data / _FILE, "".join(f"{line}\n" for line in lines))
     return len(buckets)
 
 

@@ -5,7 +5,6 @@ tries it no more. One that does not is tried again at each start, as the reason 
 """
 
 import json
-import os
 import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import pyarrow as pa
 
+from streamhouse.install.whole_file import write_whole
 from streamhouse.spark.carrier import Carrier, CarriesRows, PublicCarrier
 from streamhouse.spark.driver_task import DriverTasks, MakesTasks, ScheduledTasks
 from streamhouse.spark.failures import first_line
@@ -286,9 +286,7 @@ def _remembered(folder: Path) -> set[Shortcut]:
 def _remember(folder: Path, known: set[Shortcut]) -> None:
     with suppress(OSError):  # they are tried again then
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        fresh = folder / f".{_FILE}.{os.getpid()}"
-        fresh.write_text(json.dumps({_state(): sorted(known)}))
-        fresh.replace(folder / _FILE)
+        write_whole(folder / _FILE, json.dumps({_state(): sorted(known)}))
 
 
 @cache

@@ -424,14 +424,14 @@ def test_a_person_who_saves_while_the_autopilot_writes_is_not_overwritten(pilot)
     pilot.round()
     assert (pilot.decision.state, pilot.limit, pilot.applied) == (DecisionState.LEFT, 20, [])
     assert pilot.file.read_text() == FLOW + "max_rows_per_epoch: 77\n"
-    assert [file.name for file in pilot.file.parent.iterdir() if "autopilot" in file.name] == []
+    assert [file.name for file in pilot.file.parent.iterdir() if file.name.endswith(".new")] == []
 
 
 def test_a_folder_that_cannot_be_written_is_told(pilot):
-    def no_room(*_):
+    def no_room(*_, **__):
         raise OSError(30, "Read-only file system")
 
-    pilot.patch.setattr("streamhouse.autopilot.act.write_new", no_room)
+    pilot.patch.setattr("streamhouse.autopilot.act.write_whole", no_room)
     pilot.round()
     assert pilot.decision.state is DecisionState.REFUSED
     assert pilot.decision.reason == "flows/shop.yaml cannot be written: Read-only file system"

@@ -23,6 +23,7 @@ from typing import Any
 from zlib import crc32
 
 from streamhouse.errors import StoreError
+from streamhouse.install.whole_file import write_whole
 from streamhouse.model.place import is_local, local_path
 from streamhouse.model.types import Tier
 from streamhouse.stores.data_check import remedy
@@ -215,9 +216,7 @@ class Checksums:
         files = self._read().files
         left = {path: known for path, known in files.items() if path == _FIRST or (self.folder / path).exists()}
         if len(left) < len(files):
-            unfinished = self._own / f".{_LEDGER}"
-            unfinished.write_text("".join(_line(*one) for one in left.items()))
-            unfinished.replace(self._own / _LEDGER)
+            write_whole(self._own / _LEDGER, "".join(_line(*one) for one in left.items()))
 
     def _snapshot(self, number: int) -> dict[str, Checksum]:
         path = self._own / f"snapshot-{number}"
