@@ -386,7 +386,9 @@ def _rename(node: exp.Table, use: TableUse) -> None:
 
 
 def _listed(names: list[str]) -> str:
-    return f"tables: {', '.join(names)}" if names else "no flow has been run yet: streamhouse run FLOW"
+    if names:
+        return f"tables: {', '.join(names)}"
+    return "no flow has been run yet: streamhouse run FLOW; or the state store is gone: streamhouse status"
 
 
 def _unknown_table(name: str, catalog: Catalog, at: Location) -> QueryRefusedError:

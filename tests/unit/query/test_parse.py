@@ -222,7 +222,7 @@ def test_what_does_not_parse_is_refused(sql) -> None:
 
 
 def test_without_tables_the_hint_says_how_to_get_some() -> None:
-    with pytest.raises(QueryRefusedError, match="streamhouse run FLOW"):
+    with pytest.raises(QueryRefusedError, match="streamhouse run FLOW; or the state store is gone: streamhouse status"):
         parse_query("select * from dwd.sales", {})
 
 
