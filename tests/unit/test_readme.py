@@ -49,6 +49,12 @@ def compiled(project):
     return compile_flow(registry.flow("orders"), registry, {"orders": columns})
 
 
+def test_a_stranger_reads_it_in_a_few_minutes():
+    assert len(README.splitlines()) <= 150
+    [picture] = re.findall(r"!\[[^]]+\]\(([^)]+)\)", README)
+    assert (Path(__file__).parents[2] / picture).is_file()
+
+
 def test_the_example_compiles(project):
     assert [step.id for step in compiled(project).steps] == ["ods.orders", "dwd.orders", "dws.revenue_by_product"]
 
