@@ -38,9 +38,10 @@ def before_spark(calls: Iterable[Call]) -> list[Call]:
 
 
 def masked(text: str) -> str:
-    """The text without what differs from run to run: durations, rates, times, and the widths that follow from them."""
+    """The text without what differs from run to run: durations, rates, times, processes, and widths that follow."""
     text = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?", "CLOCK", text)
     text = re.sub(r"\d+(\.\d+)? (ms|s|min)\b", "TIME", text)
+    text = re.sub(r"process \d+ on \S+", "PROCESS", text)
     text = re.sub(r"[\d.,]+ rows written per second", "RATE", text).replace(" slowest ", " ")
     return "\n".join(re.sub(" +", " ", line).strip() for line in text.rstrip().splitlines())
 

@@ -22,4 +22,4 @@ def test_each_command_shows_what_the_page_shows(tmp_path):
             assert masked(run(command)) == masked(shown), command
     finally:
         if SOAKING:
-            run("streamhouse services down")
+            run("streamhouse runner stop; streamhouse services down")  # of a call that failed, too
