@@ -69,7 +69,7 @@ def server_config(app: Any, grace_s: int, lifespan: Literal["on", "off"]) -> uvi
     Args:
         app: The application.
         grace_s: How long requests in hand may take when the server stops.
-        lifespan: Whether the server tells the application when it begins and ends.
+        lifespan: Whether the application has work to do when the server begins and ends.
     """
     return uvicorn.Config(
         app,
