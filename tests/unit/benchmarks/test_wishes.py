@@ -50,6 +50,7 @@ HOSTILE = Wish.model_validate(
         ("thirtysecond", 58, {"coworking", "dairy"}),
         ("thirtythird", 70, {"selfstorage", "solar"}),
         ("thirtyfourth", 70, {"optician", "sawmill"}),
+        ("thirtyfifth", 76, {"caterer", "daycare"}),
     ],
 )
 def test_a_set_to_develop_on_has_its_schemas_and_a_part_to_refuse(name, count, schemas):
