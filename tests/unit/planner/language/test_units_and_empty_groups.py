@@ -1,4 +1,4 @@
-"""A sum in the unit of its measure, the date of a last row, and groups without a thing, in several trades."""
+"""A sum in the unit of its measure, dates of last rows, groups without a thing, and things said by their kind."""
 
 import pytest
 
@@ -10,7 +10,8 @@ FLEET = catalog(
           ["driver_id:i", "driver_name:s", "depot_id:i>ods.depots.depot_id;empty if the driver works at none"]),
     table("ods.depots", ["depot_id"], None, ["depot_id:i", "depot_name:s"]),
     table("ods.trips", ["trip_no"], "left_at",
-          ["trip_no:i", "driver_id:i>ods.drivers.driver_id", "left_at:t", "minutes:i|length#minutes", "cargo:s", "toll_cents:i|toll#cents"],
+          ["trip_no:i", "driver_id:i>ods.drivers.driver_id", "left_at:t", "minutes:i|length#minutes", "cargo:s",
+           "toll_cents:i|toll#cents"],
           values={"cargo": {"STL": ["steel"], "WOD": ["wood"]}},
           measures={"trips": {"sql": "COUNT(*)"}, "tolls": {"sql": "SUM(toll_cents) / 100", "unit": "EUR"}}),
 )  # fmt: skip
@@ -77,3 +78,63 @@ def test_the_group_without_a_thing_stays_whatever_the_fold(wish):
 
 def test_a_ranking_of_things_still_leaves_out_rows_without_one():
     assert understand("top 3 depots by number of trips", FLEET).request.block.filters != ()
+
+
+TEAM = catalog(
+    table("ods.staff", ["staff_id"], None, ["staff_id:i", "staff_name:s", "job:s"], synonyms=["employee"],
+          description="People who work for us.", values={"job": {"COK": ["cook"], "WAI": ["waiter"]}}),
+    table("ods.ovens", ["oven_id"], None, ["oven_id:i", "oven_name:s", "floor:s", "fuel:s"],
+          values={"fuel": {"GAS": ["gas oven"], "ELE": ["electric oven"]}, "floor": {"GND": ["ground floor"]}}),
+    table("ods.shifts", ["shift_no"], "began_at",
+          ["shift_no:i", "staff_id:i>ods.staff.staff_id", "oven_id:i>ods.ovens.oven_id", "began_at:t",
+           "tips_eur:f|tips#EUR"],
+          measures={"shifts": {"sql": "COUNT(*)"}}),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("trade", "wish", "plain"),
+    [
+        (TEAM, "tips per waiter", "tips per employee who is a waiter"),
+        (TEAM, "number of shifts per cook", "number of shifts per cook staff"),
+        (TEAM, "number of shifts per gas oven", "number of shifts per gas oven ovens"),
+        (LIBRARY, "number of loans per senior", "number of loans per senior member"),
+        (SUPPORT, "number of tickets per professional account", "number of tickets per pro account"),
+    ],
+)
+def test_a_word_for_a_kind_of_thing_is_each_thing_of_the_kind(trade, wish, plain):
+    said, wanted = understand(wish, trade), understand(plain, trade)
+    assert wanted.request is not None, wanted
+    assert said.request is not None, said
+    assert said.request.block == wanted.request.block
+
+
+def test_a_value_that_is_no_kind_of_thing_is_no_group():
+    assert understand("number of shifts per ground floor", TEAM).request is None
+
+
+PARTS = catalog(
+    table("ods.offers", ["offer_no"], "sent_on",
+          ["offer_no:i", "sent_on:d", "price_eur:f|price#EUR", "lost_for:s|reason for losing"],
+          values={"lost_for": {"PRC": ["price"], "TIM": ["delay"]}}),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("trade", "wish"),
+    [
+        (HOTEL, "bookings, number and price per channel"),
+        (PARTS, "offers, number and price per month"),
+        (PARTS, "number of offers and price per month"),
+        (HOTEL, "bookings: number and price per channel"),
+    ],
+)
+def test_a_price_beside_a_number_is_asked_back(trade, wish):
+    found = understand(wish, trade)
+    assert found.request is None
+    assert found.questions
+
+
+def test_a_total_price_beside_a_number_is_read():
+    block = understand("bookings, number and total price per channel", HOTEL).request.block
+    assert [one.name for one in block.measures] == ["booking_count", "revenue"]
