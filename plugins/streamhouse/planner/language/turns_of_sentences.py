@@ -41,8 +41,6 @@ TURNS_OF_SENTENCES: tuple[tuple[str, str], ...] = (
     # against the period before
     (rf"^(?:please )?compare (?:the |our )?(.+?) (?:of|in|for|per) (?:each|every) {_PERIOD} (?:with|to|against) (?:(?:that|those|the one) of )?the (?:\2 before|(?:previous|preceding|last) \2|one before)(?:,? (?:the )?(?:difference|change) (?:as a number|in numbers))?{_END}", r"\1 per \2 and change compared to the previous \2"),
     (rf"^(?:please )?compare (?:the |our )?(.+?),? (?:{_PERIOD} (?:by|after) \2|(?:per|by) {_PERIOD}) (?:with|to|against) (?:(?:that|those|the one) of )?the (?:(?:\2|\3) before|(?:previous|preceding|last) (?:\2|\3)|one before){_END}", r"\1 per \2\3 and change compared to the previous \2\3"),
-    # how long until
-    (rf"^how long (?:does|did) it (?:usually |normally )?take(?: us)?,?( on average,?)? until (?:the |a |an )?({_WORD}(?: {_WORD})?) (?:is|are|was|were|gets?|got) ([a-z]+ed) after (?:the |a |an )?({_WORD}(?: (?!on\b){_WORD})?)(?:,? on average)?((?:,? (?:per|by|for each) {_WORD})?(?:,? in (?:days|hours|minutes))?){_END}", r"average time from \4 to \2 \3\5"),
     # several kinds of one thing
     (rf"^how many of (?:the |our |all |all our |all the )?({_WORD}s?|people) are ({_WORD}(?: {_WORD})?),? and how many (?:of them )?(?:are )?({_WORD}(?: {_WORD})?){_END}", r"number of \1: \2 vs \3"),
     # money that is spent

@@ -81,9 +81,6 @@ ALIKE = [
      "number of loans per week and change compared to the previous week"),
     (SUPPORT, "compare the number of tickets week after week to the previous week",
      "number of tickets per week and change compared to the previous week"),
-    # until something is done
-    (SUPPORT, "How long does it take until a ticket is closed after the first reply, in hours?",
-     "average time from first reply to closed in hours"),
     # several kinds of one thing
     (HOTEL, "How many of our bookings are cancelled and how many are confirmed?",
      "number of bookings: cancelled vs confirmed"),
