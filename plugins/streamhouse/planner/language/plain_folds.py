@@ -86,7 +86,7 @@ def measure_of_column(table: CatalogTable, column: str) -> str:
 
 
 def in_units_of_measures(found: Understood, catalog: Catalog) -> Understood:
-    """The same with the measure for a sum of one column in another unit, such as EUR of a column in cents.
+    """The same with the measure for a sum of one column of money in another unit, such as EUR of cents.
 
     A column stays in its own unit where the wish has a word for it, as in "sum of price_cents", and where another part
     of the request refers to the sum.
@@ -113,6 +113,7 @@ def _in_unit_of_measure(summed: Measure, table: CatalogTable, wish: str) -> Meas
         return summed
     name = measure_of_column(table, column.column)
     fold = fold_in_units(table, name) if name else None
-    if fold is None or fold.function != "sum" or fold.divisor == 1:
+    unit = unit_of(table.measures[name].unit or "") if fold else None
+    if fold is None or fold.function != "sum" or fold.divisor == 1 or unit is None or unit.measures != "money":
         return summed
     return Measure(name=name, named=name, unit=table.measures[name].unit, where=summed.where)

@@ -13,7 +13,8 @@ FLEET = catalog(
           ["trip_no:i", "driver_id:i>ods.drivers.driver_id", "left_at:t", "minutes:i|length#minutes", "cargo:s",
            "toll_cents:i|toll#cents"],
           values={"cargo": {"STL": ["steel"], "WOD": ["wood"]}},
-          measures={"trips": {"sql": "COUNT(*)"}, "tolls": {"sql": "SUM(toll_cents) / 100", "unit": "EUR"}}),
+          measures={"trips": {"sql": "COUNT(*)"}, "tolls": {"sql": "SUM(toll_cents) / 100", "unit": "EUR"},
+                    "driven_hours": {"sql": "SUM(minutes) / 60", "unit": "hours"}}),
 )  # fmt: skip
 
 
@@ -41,6 +42,11 @@ def test_a_sum_of_a_column_is_in_the_unit_of_its_measure(trade, wish, named):
 def test_a_sum_stays_in_the_unit_that_is_named(trade, wish):
     (measure,) = understand(wish, trade).request.block.measures
     assert (measure.function, measure.unit) == ("sum", "cents")
+
+
+def test_a_sum_of_minutes_stays_in_minutes():
+    (measure,) = understand("total length of all trips with steel", FLEET).request.block.measures
+    assert (measure.function, measure.unit) == ("sum", "minutes")
 
 
 @pytest.mark.parametrize(
