@@ -75,6 +75,7 @@ from streamhouse.planner.language.phrasing import rephrased
 from streamhouse.planner.language.pieces_sold import with_pieces
 from streamhouse.planner.language.place import NotPlacedError, UnclearError
 from streamhouse.planner.language.plain_columns import with_plain_columns
+from streamhouse.planner.language.plain_folds import in_units_of_measures
 from streamhouse.planner.language.priced_things import with_prices_of_things
 from streamhouse.planner.language.rates_as_rows import with_rates_as_rows
 from streamhouse.planner.language.rates_of_flags import with_shares_of_flags
@@ -132,7 +133,7 @@ def understand(wish: str, catalog: Catalog) -> Understood:
         A Request, or questions, or a refusal that names the words without a place and what comes nearest.
     """
     try:
-        return _escaped(_best(wish, lexicon_of(catalog)))
+        return _escaped(in_units_of_measures(_best(wish, lexicon_of(catalog)), catalog))
     except (ArithmeticError, ValidationError):  # "since 9999-12-31" has no day behind it, "over 0 weeks" no row
         numbers = " or ".join(f"'{one}'" for one in dict.fromkeys(_NUMBER.findall(wish)))
         return _escaped(Understood(refusal=f"a number, date or time is too small or too large: {numbers or wish}"))

@@ -48,6 +48,7 @@ def passed_over(wish: str, found: Understood, described: list[str], lexicon: Lex
     """
     assert found.request is not None
     wish = _SHORT.sub(lambda short: "without" if short.group().endswith("o") else "with", wish)
+    wish = _IN_TERMS.sub("by", wish)
     wanted = _answer(found)
     for start, end in _open_runs(wish, found, described, lexicon):
         if _answer(read(wish[:start] + wish[end:])) == wanted:
@@ -55,6 +56,7 @@ def passed_over(wish: str, found: Understood, described: list[str], lexicon: Lex
     return ""
 
 
+_IN_TERMS = re.compile(r"\bin terms of\b", re.IGNORECASE)  # says no more than "by"
 _SHORT = re.compile(r"\bw/o\b|\bw/(?= )")  # as in "pools w/ more than 5 lanes"
 
 

@@ -8,7 +8,7 @@ from streamhouse.planner.catalog import Catalog, CatalogTable
 from streamhouse.planner.language.bench import unit_of_column
 from streamhouse.planner.language.lexicon import Sense
 from streamhouse.planner.language.units import Unit, factor, unit_of
-from streamhouse.planner.request import Arithmetic, Block, ColumnRef, Number, Scalar
+from streamhouse.planner.request import Arithmetic, Block, ColumnRef, Measure, Number, Scalar, Understood
 
 _FOLD = re.compile(r"(sum|avg|min|max)\((\w+)(?:([+-])(\w+))?\)(?:/(\d+(?:\.\d+)?))?")
 
@@ -83,3 +83,37 @@ def measure_of_column(table: CatalogTable, column: str) -> str:
     folds = {name: plain_fold(one.sql) for name, one in table.measures.items() if column in one.sql.lower()}
     found = [n for n, fold in folds.items() if fold and fold.columns == (column,) and fold.function in {"sum", "avg"}]
     return found[0] if len(found) == 1 else ""
+
+
+def in_units_of_measures(found: Understood, catalog: Catalog) -> Understood:
+    """The same with the measure for a sum of one column of money in another unit, such as EUR of cents.
+
+    A column stays in its own unit where the wish has a word for it, as in "sum of price_cents", and where another part
+    of the request refers to the sum.
+    """
+    request = found.request
+    if request is None or request.ranking is not None or request.block.base is None:
+        return found
+    if request.block.derived or request.block.having:
+        return found
+    table = catalog.tables[request.block.base]
+    measures = tuple(_in_unit_of_measure(one, table, request.wish) for one in request.block.measures)
+    changed = [new.name for new, old in zip(measures, request.block.measures, strict=True) if new is not old]
+    if not changed or len({one.name for one in measures}) < len(measures):
+        return found
+    block = request.block.model_copy(update={"measures": measures})
+    said = tuple(f"the sum is the measure {name} of {table.name}" for name in changed)
+    update = {"request": request.model_copy(update={"block": block}), "assumptions": (*found.assumptions, *said)}
+    return found.model_copy(update=update)
+
+
+def _in_unit_of_measure(summed: Measure, table: CatalogTable, wish: str) -> Measure:
+    column = summed.of if isinstance(summed.of, ColumnRef) else None
+    if summed.function != "sum" or column is None or column.role or (table.column(column.column).unit or "") in wish:
+        return summed
+    name = measure_of_column(table, column.column)
+    fold = fold_in_units(table, name) if name else None
+    unit = unit_of(table.measures[name].unit or "") if fold else None
+    if fold is None or fold.function != "sum" or fold.divisor == 1 or unit is None or unit.measures != "money":
+        return summed
+    return Measure(name=name, named=name, unit=table.measures[name].unit, where=summed.where)

@@ -134,7 +134,7 @@ def _block(bench: Bench) -> tuple[Block, Ranking | None]:
         raise NotPlacedError("", "how many periods meet it can only be counted of one condition on each")
     if block is not None:
         return block, None
-    if ranking is not None or things or not draft.groups:
+    if ranking is not None or things or not (draft.groups or any(one.near for one in figures)):
         leave_out_nobody(bench, ranking.per if ranking is not None else ())
     if ranking is not None:
         leave_out_unnamed(bench, ranking.per)

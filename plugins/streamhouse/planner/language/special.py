@@ -20,6 +20,7 @@ from streamhouse.planner.request import (
 )
 
 _AGES = frozenset({"oldest", "newest"})  # said of things themselves
+_EXTREMES = frozenset({"last", "latest", "recent", "newest", "first", "earliest"})
 
 
 def picked(bench: Bench) -> Block:
@@ -75,12 +76,17 @@ def picked(bench: Bench) -> Block:
     for noun in bench.draft.nouns:
         if noun.predicate and not asked:  # "that was delivered"
             places.contexts(noun.mentions)
-    columns = _columns(bench, shown, per, time) if shown else ()
+    columns = _columns(bench, shown, per, time) if shown or _asks_when(bench.draft.words) else ()
     bench.filters += leftover_filters(bench)
     for scalar in per:
         leave_out_empty(bench, scalar)
     block = build_block(bench, columns)
     return block.model_copy(update={"pick": Pick(per=tuple(per), by=ColumnRef(column=time.name), last=pick.last)})
+
+
+def _asks_when(words: list[str]) -> bool:
+    """Whether only the time of each row is asked for: "when was the last bill of each family"."""
+    return "when" in words and bool(_EXTREMES & set(words[words.index("when") : words.index("when") + 5]))
 
 
 def _columns(bench: Bench, shown: list[Noun], per: list[ColumnRef], time: CatalogColumn) -> tuple[Dimension, ...]:

@@ -24,8 +24,9 @@ TURNS_OF_ASKING: tuple[tuple[str, str], ...] = (
      "average time from "),
     # the last of each
     (rf"^for (?:each|every) ([a-z]+),? {_DAY} of (?:their|the|its|his|her) {_LAST} ([a-z]+)\b",
-     r"\2 \3 of each \1"),
-    (rf"\b{_DAY} of (?:the|their) {_LAST} ([a-z]+) (?=(?:of|for|per|by) (?:each|every)? ?[a-z])", r"\1 \2 "),
+     r"when was the \2 \3 of each \1"),
+    (rf"\b{_DAY} of (?:the|their) {_LAST} ([a-z]+) (?=(?:of|for|per|by) (?:each|every)? ?[a-z])",
+     r"when was the \1 \2 "),
     # verbs with more behind them, and verbs that end in "ing"
     (r"\b(left|joined|quit) us\b(?= (?:in|on|before|after|since|between)\b)", r"\1"),
     (r"\b([a-z]+s) (start|begin)n?ing (?=(?:in|on|before|after|since|between) )", r"\1 that \2 "),

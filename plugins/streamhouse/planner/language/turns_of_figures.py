@@ -7,7 +7,7 @@ _HAD = r"(?:has|have|had|makes?|made|gets?|got|gives?|gave|places?|takes?|took|d
 _DONE = r"[a-z]+ed|bought|sold|won|lost|sent"
 _MARK = r"(?:,|:|;|-|–)"
 _COUNT_AND = r"(?:number|count) and (?:the )?(?:total )?"
-_SUM = r"(?:amount|value|sum|price|cost)"
+_SUM = r"(?:amount|value|sum|(?<=total )price|cost)"  # a price is of each row
 _SHOWN = r"(?:expressed|given|shown|stated|converted|displayed|measured)"
 _UNIT = r"(?:seconds|minutes|hours|days|weeks|km|kilometres|metres|miles|kg|kilos|tonnes|litres|liters|euros?|dollars)"
 _BEHIND = r"(?=,? (?:in|on|per|during|since|last|this) |[,.!?]*\s*$)"
@@ -18,6 +18,10 @@ TURNS_OF_FIGURES: tuple[tuple[str, str], ...] = (
     (
         rf"^(?:the |our |all )?{_THINGS} ?{_MARK} ?(?:the |with )?{_COUNT_AND}(?={_SUM} {_GROUPED} )",
         r"number of \1 and total ",
+    ),
+    (
+        rf"^(?:the |our |all )?{_THINGS} ?{_MARK} ?(?:the |with )?{_COUNT_AND}(?=price {_GROUPED} )",
+        r"number of \1 and ",
     ),
     (
         rf"^(?:the |our |all )?{_THINGS} ({_GROUPED} {_THINGS}) ?{_MARK} ?(?:the )?{_COUNT_AND}({_SUM})[.!?]*\s*$",

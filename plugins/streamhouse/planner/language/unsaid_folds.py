@@ -123,7 +123,7 @@ def joined_counts(wish: AnsweredWish) -> Question | None:
     for figure in wish.draft.figures:
         noun = figure.noun if figure.function == "count" and isinstance(figure.noun, Noun) else None
         said = wish.lexicon.mention(wish.tokens, noun.head.start, 1) if noun is not None else None
-        if noun is None or said is None or said.of_kind("value"):
+        if noun is None or said is None or any(one.quality >= WHOLE_NAME for one in said.of_kind("value")):
             continue  # "count dogs and cats" counts both together, or asks: two values of one column
         if wish.base.name not in said.tables(WHOLE_NAME):
             continue
@@ -132,7 +132,8 @@ def joined_counts(wish: AnsweredWish) -> Question | None:
             continue
         for mention in wish.mentions:
             value = any(one.value in values for one in mention.of_kind("value"))
-            if mention.start == end + 1 and value and mention.is_plural and not mention.of_kind("table"):
+            number = singular(mention.words[-1]) in _OF_EACH if mention.words else False
+            if mention.start == end + 1 and value and (mention.is_plural or number) and not mention.of_kind("table"):
                 both = f"{noun.text} and {mention.text}"
                 text = f"'{both}': the number of each? Only rows that are both would be counted"
                 return Question(text=text, phrase=both)

@@ -1,4 +1,4 @@
-"""As in "the heaviest dog", "the three saws with the most repairs": a value that is said for its things."""
+"""As in "the heaviest dog", "tips per waiter", "the three saws with the most repairs": a value said for its things."""
 
 from dataclasses import replace
 
@@ -6,12 +6,14 @@ from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon, Mention, Sense
 from streamhouse.planner.language.numbers import read_number
 from streamhouse.planner.language.origins import root_of
+from streamhouse.planner.language.people import holds_people
 from streamhouse.planner.language.place import is_participle
 from streamhouse.planner.language.scope import TIMES
-from streamhouse.planner.language.tokens import Token, stem
+from streamhouse.planner.language.tokens import Token, stem, stems
 from streamhouse.planner.language.words import SUPERLATIVES
 
 _OF_COUNTS = frozenset({"most", "least", "fewest", "top", "bottom", "best", "worst"})
+_EACH = frozenset({"per", "each", "every"})
 _OPENING = frozenset({"list", "show", "give", "me", "us", "all", "the", "our", "which", "what", "find", "get", "any"})
 _ENDS = frozenset({"", ",", ".", "?", "!", "with", "by", "in", "of", "from", "at", "that", "who", "which", "per", "on"})
 
@@ -22,10 +24,12 @@ def with_things_of_values(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[
         value = lexicon.mention(tokens, at)
         following = tokens[value.end].word if value is not None and value.end < len(tokens) else ""
         ranked = following in _ENDS and _ranks(tokens, at, lexicon)
-        if value is None or not (ranked or _did(tokens, value, lexicon) or _is_flagged(tokens, value, lexicon)):
+        grouped = following in _ENDS and value is not None and _groups(tokens, value)
+        told = value is not None and (_did(tokens, value, lexicon) or _is_flagged(tokens, value, lexicon))
+        if value is None or not (ranked or grouped or told):
             continue
         table = _only_table(value.senses, lexicon)
-        if not table:
+        if not table or (grouped and not ranked and not _is_kind(value, table, lexicon)):
             continue
         noun = table.rsplit(".", 1)[1]
         name = replace(tokens[value.end - 1], text=noun, word=noun, stem=stem(noun))
@@ -48,6 +52,19 @@ def _ranks(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> bool:
     named = lexicon.mention(tokens, at)
     behind = tokens[named.end : named.end + 4] if named is not None else ()
     return bool(behind) and behind[0].word == "with" and any(token.word in SUPERLATIVES for token in behind)
+
+
+def _groups(tokens: tuple[Token, ...], value: Mention) -> bool:
+    """Whether there is a figure for each thing with a value: "tips per waiter", "stoppages of each circular saw"."""
+    return value.start > 0 and tokens[value.start - 1].word in _EACH and not value.is_plural
+
+
+def _is_kind(value: Mention, table: str, lexicon: Lexicon) -> bool:
+    """Whether a value is a word for things of a table: a waiter of people, a circular saw, and no floor of a room."""
+    rows = lexicon.catalog.tables[table]
+    named = lexicon.meanings(stems(value.words[-1]), (value.words[-1],))
+    thing = any(one.kind == "table" and one.table == table and one.quality >= WHOLE_NAME for one in named)
+    return (thing and rows.event_time is None) or holds_people(rows, lexicon)
 
 
 def _did(tokens: tuple[Token, ...], value: Mention, lexicon: Lexicon) -> bool:
@@ -93,5 +110,5 @@ def _only_table(senses: tuple[Sense, ...], lexicon: Lexicon) -> str:
     found = lexicon.catalog.tables.get(table)
     known = found is not None and bool(found.column(column).values) and len(found.primary_key) == 1
     noun = table.rsplit(".", 1)[-1]
-    named = lexicon.meanings((stem(noun),), (noun,)) if known else ()
+    named = lexicon.meanings((stem(noun),)) if known else ()
     return table if any(one.kind == "table" and one.table == table for one in named) else ""

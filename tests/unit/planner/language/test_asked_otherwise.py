@@ -45,7 +45,7 @@ READ = [
     ("support", "average number of days until a ticket is closed", "dwd.tickets; get avg(days(opened_at→closed_at))"),
     ("support", "how long does it take to close a ticket, in days?", "dwd.tickets; get avg(days(opened_at→closed_at))"),
     # the last of each
-    ("library", "for each member the date of their last loan", "dwd.loans; last lent_at per member_id"),
+    ("library", "for each member the date of their last loan", "dwd.loans; last lent_at per member_id; show member_id, lent_at"),
     # stars before a thing, and one language to another
     ("hotel", "5-star hotels in Porto", "ods.hotels; where stars = 5 and city = Porto"),
     ("agency", "German to English jobs", "ods.jobs; where source_language = de and target_language = en"),

@@ -61,6 +61,41 @@ ALIKE = [
      "average number of tickets per month for each topic"),
     (HOTEL, "Count bookings per channel and month, then show the highest of these counts for each channel.",
      "highest number of bookings per month for each channel"),
+    # how the figure is parted, in a sentence of its own
+    (HOTEL, "How many bookings were there? Split it up by channel.", "number of bookings by channel"),
+    (SUPPORT, "number of tickets in May 2026, broken down by topic", "number of tickets in May 2026 by topic"),
+    (LIBRARY, "number of loans per month, please split by branch", "number of loans per month per branch"),
+    (MILL, "How much revenue did we have in 2026? Please break it down by buyer", "revenue in 2026 by buyer"),
+    # the order of rows behind them
+    (MILL, "unpaid sales, oldest sale first", "unpaid sales"),
+    (HOTEL, "cancelled bookings, earliest arrival date first", "cancelled bookings"),
+    (LIBRARY, "loans that were not returned, oldest due date first", "loans that were not returned"),
+    # a sum behind what it is of
+    (HOTEL, "nights of all cancelled bookings added up", "total nights of all cancelled bookings"),
+    (SUPPORT, "replies of all urgent tickets, summed up", "total replies of all urgent tickets"),
+    (ENERGY, "usage of all estimated readings added up", "total usage of all estimated readings"),
+    # against the period before, period by period
+    (MILL, "Compare revenue month by month with the month before.",
+     "revenue per month and change compared to the previous month"),
+    (LIBRARY, "compare the number of loans per week with the last week",
+     "number of loans per week and change compared to the previous week"),
+    (SUPPORT, "compare the number of tickets week after week to the previous week",
+     "number of tickets per week and change compared to the previous week"),
+    # several kinds of one thing
+    (HOTEL, "How many of our bookings are cancelled and how many are confirmed?",
+     "number of bookings: cancelled vs confirmed"),
+    (ENERGY, "how many of the meters are gas and how many are water", "number of meters: gas vs water"),
+    (LIBRARY, "How many of our members are adults and how many of them are children?",
+     "number of members: adults vs children"),
+    # what figures go by
+    (HOTEL, "top 3 channels in terms of revenue", "top 3 channels by revenue"),
+    (MILL, "Who are our five biggest buyers in terms of revenue?", "five biggest buyers by revenue"),
+    (SUPPORT, "top 3 topics in terms of the number of tickets", "top 3 topics by number of tickets"),
+    # a number that is put right
+    (HOTEL, "bookings with more than 5 nights. No, make it 7.", "bookings with more than 7 nights"),
+    (MILL, "months with revenue over 100 euros. Sorry, make that 250 euros", "months with revenue over 250 euros"),
+    (SUPPORT, "tickets with more than 10 replies, no, better 20", "tickets with more than 20 replies"),
+    (MILL, "months in which we sold more than 100 euros", "months with a revenue of more than 100 euros"),
     # names the other way round
     (MILL, "revenue by month and type of wood", "revenue by month and wood type"),
     (HOTEL, "number of bookings by type of room", "number of bookings by room type"),
