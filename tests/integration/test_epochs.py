@@ -125,7 +125,10 @@ def test_killed_at_every_point_it_equals_the_batch(project, spark, segments):
     expected = batch_of(project, FLOW, spark)
     assert_holds(project, FLOW, spark, expected)
 
-    code, printed = run(project, FLOW)  # nothing is left to do, and doing it changes nothing
-    assert code == 0, printed
-    assert "nothing new" in printed
-    assert_holds(project, FLOW, spark, expected)
+    # Nothing is left to do, and doing it changes nothing. The process above did so to `main`, which was drained before
+    # the death in `lake`; test_demo has it of whole flows.
+    if SOAKING:
+        code, printed = run(project, FLOW)
+        assert code == 0, printed
+        assert "nothing new" in printed
+        assert_holds(project, FLOW, spark, expected)

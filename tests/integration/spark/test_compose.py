@@ -11,11 +11,21 @@ from streamhouse.planner.compose import composed
 from streamhouse.sql.dialect import render
 from streamhouse.sql.parameters import fill_parameters, typed_literal
 from tests.composed_cases import CASES, CATALOG, SALES, STORES, VISITS, Case, rows_of
+from tests.gate.levels import deep
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
+SPELLED_OTHERWISE = (
+    "filtered aggregates and named measures with filters",
+    "text and number filters leave out NULL",
+    "condition on a computed column, several joins",
+)
+"""Cases with a constant that is an array or a double, which tests/unit/planner/test_compose.py passes over."""
+DEEP = deep(
+    "tests/unit/planner/test_compose.py says of these that they mean the same; rows are compared where it cannot"
+)
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +61,9 @@ def test_gives_the_rows_of_sql_by_hand(case: Case, tables: "SparkSession") -> No
     assert _rows(mine.collect()) == expected
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize(
+    "case", [pytest.param(c, id=c.name, marks=() if c.name in SPELLED_OTHERWISE else DEEP) for c in CASES]
+)
 def test_gives_the_same_rows_with_parameters(case: Case, tables: "SparkSession") -> None:
     plain, wanted = composed(case.request, CATALOG), composed(case.request, CATALOG, parametrise=True)
     if not wanted.params:

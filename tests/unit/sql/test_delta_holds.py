@@ -19,8 +19,8 @@ from streamhouse.sql.delta.weights import weight_columns, weighted
 from streamhouse.stores.arrow import arrow_schema
 from tests.patience import SOAKING
 from tests.small_duckdb import SmallDuckDB
-from tests.sql_corpus import KEYS, ORDERS, Case, cases, classified, columns, orders
-from tests.unit.sql.test_strategies_hold import NOT_IN_DUCKDB, Row, State, _changed, _row, _rows
+from tests.sql_corpus import KEYS, NOT_IN_DUCKDB, ORDERS, Case, cases, classified, columns, orders
+from tests.unit.sql.test_strategies_hold import Row, State, _changed, _row, _rows
 
 pytestmark = pytest.mark.proof
 ROUNDS = 10

@@ -17,25 +17,13 @@ from streamhouse.errors import StrategyError
 from streamhouse.model.types import MergeFunction, Strategy
 from streamhouse.sql.classify import Classification
 from tests.small_duckdb import SmallDuckDB
-from tests.sql_corpus import KEYS, ORDERS, Case, cases, classified, columns, orders
+from tests.sql_corpus import KEYS, NOT_IN_DUCKDB, ORDERS, Case, cases, classified, columns, orders
 
 pytestmark = pytest.mark.proof
 
 Row = dict[str, Any]
 State = dict[str, list[Row]]
 ROUNDS = 20
-NOT_IN_DUCKDB = (
-    "window(",
-    "session_window",
-    "current_timestamp",
-    "now()",
-    "max_by",
-    "collect_set",
-    "posexplode",
-    "stack(",
-    "percentile",
-    "get(",
-)
 
 _FOLDS: dict[MergeFunction, Callable[[Any, Any], Any]] = {
     MergeFunction.SUM: lambda a, b: a + b,
