@@ -11,7 +11,7 @@ from tests.gate.levels import deep
 
 _numbers = count(1)
 _READER = "paimon_reader"
-_READS = {
+READS = {
     *("test_metadata", "test_lost_tables", "test_shapes"),
     *("test_conditions_leave_no_row_out_that_fulfils_them", "test_a_partition_may_be_null"),
     *("test_odd_names_of_partitions", "test_a_text_that_no_folder_can_be_called_by"),
@@ -22,7 +22,7 @@ _READS = {
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Leave the reader to `make test-all` where it does what it has from `PaimonStore`, which is tried beside it."""
-    if isinstance(item, pytest.Function) and _READER in _params(item) and not _READS & _names(item):
+    if isinstance(item, pytest.Function) and _READER in _params(item) and not READS & _names(item):
         item.add_marker(deep("what the reader of Paimon has from the store; what it has of its own stays"))
 
 
