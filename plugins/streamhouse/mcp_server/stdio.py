@@ -94,12 +94,12 @@ def refusal(error: Exception) -> JSONRPCError | None:
     if line is not None and not line.strip():
         return None
     if line is None:
-        told = ErrorData(code=INVALID_REQUEST, message="this is no message of JSON-RPC 2.0")
+        why = ErrorData(code=INVALID_REQUEST, message="this is no message of JSON-RPC 2.0")
         document = next((one["input"] for one in found if one["type"] == "missing"), None)
     else:
-        told = ErrorData(code=PARSE_ERROR, message=found[0]["msg"])
+        why = ErrorData(code=PARSE_ERROR, message=found[0]["msg"])
         document = _document(line)
-    return JSONRPCError(jsonrpc="2.0", id=_id_of(document), error=told)
+    return JSONRPCError(jsonrpc="2.0", id=_id_of(document), error=why)
 
 
 def _document(line: str) -> Any:

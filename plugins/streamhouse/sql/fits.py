@@ -23,6 +23,7 @@ from streamhouse.sql.frame_bounds import wrong_frame
 from streamhouse.sql.infer import Inference
 from streamhouse.sql.literals import operated
 from streamhouse.sql.met_types import alike, comparable, meet
+from streamhouse.sql.missing_parts import missing_part, without_common_type
 from streamhouse.sql.named_arguments import in_order
 from streamhouse.sql.scopes import aggregates_in, arguments_of, function_name, selects_of
 from streamhouse.sql.spark_type import BOOLEAN, SparkType
@@ -87,7 +88,7 @@ _SELECT_OTHERS = "select map_entries(…) or to_json(…) of it, or values of it
 _APART = Kinds(exp.Query, exp.Lambda, exp.From, exp.With)
 _LOOKED_AT = Kinds(
     exp.Group, exp.Where, exp.Join, exp.And, exp.Or, exp.Not, exp.If, exp.Cast, exp.Neg, exp.In, exp.Between,
-    exp.Like, exp.ILike, exp.RegexpLike, exp.Is, exp.Bracket, exp.BitwiseNot, *COMPARING, *_ARITHMETIC,
+    exp.Like, exp.ILike, exp.RegexpLike, exp.Is, exp.Bracket, exp.Dot, exp.BitwiseNot, *COMPARING, *_ARITHMETIC,
 )  # fmt: skip
 _COMPARING = Kinds(*COMPARING)
 _CALLED = {
@@ -155,7 +156,7 @@ class _Fit:
         """What is wrong with one node, whose parts are looked at by themselves."""
         if _COMPARING[type(node)]:
             items = _plain_items(self._scope) if isinstance(node, exp.Group) and node.args.get("all") else ()
-            alone = list(uncompared(node, self._type_with, items))
+            alone = [*uncompared(node, self._type_with, items), *without_common_type(node, self._type)]
             yield from alone
             if alone:
                 return
@@ -198,8 +199,8 @@ class _Fit:
                         yield Refused(part, f"{node.key.upper()} takes a string, and {short(part)} is {kind}", _CAST)
             case exp.Is() if isinstance(node.expression, exp.Boolean):
                 yield from self._condition(node.this, "IS", strict=False)
-            case exp.Bracket() if len(node.expressions) == 1:
-                yield from self._element(node, node.this, node.expressions[0])
+            case exp.Bracket() | exp.Dot():
+                yield from self._part(node)
             case _ if isinstance(node, COMPARISONS):
                 yield from self._compared(node, node.this, node.expression, exact=True)
             case _ if isinstance(node, _ARITHMETIC):
@@ -278,6 +279,11 @@ class _Fit:
         kind, wanted = self._type(node.this), self._type(node)
         if kind is not None and wanted is not None and not can_cast(kind, wanted):
             yield Refused(node, f"{kind} cannot be cast to {wanted}", "convert it in another way")
+
+    def _part(self, node: exp.Bracket | exp.Dot) -> Iterator[Refused]:
+        yield from missing_part(node, self._type)
+        if isinstance(node, exp.Bracket) and len(node.expressions) == 1:
+            yield from self._element(node, node.this, node.expressions[0])
 
     def _element(self, node: exp.Expr, of: exp.Expr, key: exp.Expr) -> Iterator[Refused]:
         kind, index = self._type(of), self._type(key)

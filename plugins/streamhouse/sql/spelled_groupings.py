@@ -3,11 +3,19 @@
 In such a HAVING Spark finds no `grouping(t.k)`, which our text has; among the output columns it does.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from sqlglot import exp
 
-from streamhouse.sql.scopes import aggregates_in, arguments_of, has_grouping_sets, is_grouping, own_nodes, windows_in
+from streamhouse.sql.scopes import (
+    aggregates_in,
+    arguments_of,
+    has_grouping_sets,
+    is_grouping,
+    names_in_from,
+    own_nodes,
+    windows_in,
+)
 
 
 def spell_groupings(nodes: Iterable[exp.Expr]) -> bool:
@@ -38,12 +46,24 @@ def _of_outputs(select: exp.Select) -> exp.Expr:
     having: exp.Expr = select.args["having"]
     values = {item.alias.lower(): item.this for item in select.selects if item.alias}
     inside = {id(node) for call in (*aggregates_in(having), *_groupings(having)) for node in call.walk()}
-    named = [node for node in own_nodes(having) if isinstance(node, exp.Column) and not node.table]
-    for column in named:
-        value = values.get(column.name.lower())
-        if value is not None and id(column) not in inside:
-            column.replace(exp.Paren(this=value.copy()))
+    tables = {name.lower() for name in names_in_from(select)}
+    for column in [node for node in own_nodes(having) if isinstance(node, exp.Column)]:
+        name, table, fields = _parts(column, tables)
+        value = values.get(name)
+        if value is not None and not table and id(column) not in inside:
+            found: exp.Expr = exp.Paren(this=value.copy())
+            for field in fields:
+                found = exp.Dot(this=found, expression=field.copy())
+            column.replace(found)
     return having
+
+
+def _parts(column: exp.Column, tables: Collection[str]) -> tuple[str, str, Sequence[exp.Expr]]:
+    """The name and the table of a column, and the fields that are read of it: `q.a` is one where no table is `q`."""
+    first, *others = column.parts
+    if not others or first.name.lower() in tables:
+        return column.name.lower(), column.table.lower(), ()
+    return first.name.lower(), "", others
 
 
 def _has_windows(select: exp.Select) -> bool:
@@ -64,9 +84,11 @@ def _says_sets(select: exp.Select) -> bool:
         return False
     inside = {id(node) for call in calls for node in call.walk()}
     named = [node for node in own_nodes(having) if isinstance(node, exp.Column) and id(node) not in folded]
-    if not all(_is_found(node, bare, () if id(node) in inside else made) for node in named):
+    tables = {name.lower() for name in names_in_from(select)}
+    parts = [(_parts(node, tables), () if id(node) in inside else made) for node in named]
+    if not all(_is_found(name, table, bare, outputs) for (name, table, _), outputs in parts):
         return False
-    says = (made.get(node.name.lower()) for node in named)
+    says = (made.get(name) for (name, _, _), _ in parts)
     return bool(calls) or any(value is not None and _groupings(value) for value in says)
 
 
@@ -76,9 +98,8 @@ def _folded(having: exp.Expr) -> set[int]:
     return {id(node) for call in calls for node in (call.find_ancestor(exp.Filter) or call).walk()}
 
 
-def _is_found(column: exp.Column, bare: Mapping[str, str], made: Collection[str]) -> bool:
+def _is_found(name: str, table: str, bare: Mapping[str, str], made: Collection[str]) -> bool:
     """Whether a name is that of a plain output column, given with its table, or of one that is made of aggregates."""
-    name, table = column.name.lower(), column.table.lower()
     return ("" in (table, bare[name]) or table == bare[name]) if name in bare else (name in made and not table)
 
 

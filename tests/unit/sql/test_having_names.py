@@ -52,3 +52,63 @@ def test_the_error_has_the_place_of_the_condition() -> None:
 )
 def test_taken(sql: str) -> None:
     checked(sql)
+
+
+@each(
+    "sql",
+    [
+        "SELECT k, sum(v) AS s FROM t GROUP BY k HAVING coalesce(s, 0) > 0",
+        "SELECT k, grouping(k) AS g, sum(v) AS s FROM t GROUP BY ROLLUP (k) HAVING g = 0 AND coalesce(s, 0) > 0",
+        "SELECT k, sum(v) AS s FROM t GROUP BY k HAVING if(k IS NULL, 0, s) > 0",
+        "SELECT k, sum(v) AS s FROM t GROUP BY k HAVING CASE WHEN s IS NULL THEN 0 ELSE s END > 0",
+        "SELECT k, collect_list(v) AS v FROM t GROUP BY k HAVING v[0] > 0",
+    ],
+)
+def test_values_without_a_common_type_in_the_input_are_refused(sql: str) -> None:
+    with pytest.raises(StreamhouseError, match=r"SH203 in HAVING Spark "):
+        checked(sql)
+
+
+@each(
+    ("value", "name", "condition"),
+    [
+        ("max(k)", "v", "v = 'a'"),
+        ("max(k)", "v", "v IN ('a', 'b')"),
+        ("max(k)", "v", "v BETWEEN 'a' AND 'b'"),
+        ("max(k)", "v", "coalesce(v, 'x') = 'a'"),
+        ("max(k)", "d", "d = 'a'"),
+        ("avg(v)", "v", "v > 1.2"),
+        ("avg(v)", "v", "abs(v) > 1.2"),
+        ("avg(v)", "v", "v + 1 > 2.2"),
+        ("avg(dec)", "dec", "dec > 1.5"),
+        ("sum(x)", "dec", "dec > 1"),
+        ("max(d)", "ts", "ts > '2020-01-01 05:00:00'"),
+        ("max(ts)", "d", "d = '2020-01-01 10:00:00'"),
+    ],
+)
+def test_casts_of_a_column_of_another_type_are_refused(value: str, name: str, condition: str) -> None:
+    """Spark rounds `avg(v)` to a digit beside 1.2, since `t.v` is an INT; or it fails on a row."""
+    for keys in ("k", "ROLLUP (k)"):
+        with pytest.raises(StreamhouseError) as refused:
+            checked(f"SELECT k, {value} AS {name} FROM t GROUP BY {keys} HAVING {condition}")
+        text = f"SH203 in HAVING Spark gives {name} the casts of the column of the input, which is "
+        assert text in str(refused.value)
+        assert "in its place, or give the output column a name that no input has" in str(refused.value)
+        checked(f"SELECT k, {value} AS z FROM t GROUP BY {keys} HAVING {condition.replace(name, value, 1)}")
+
+
+@each(
+    "sql",
+    [
+        "SELECT k, avg(v) AS v FROM t GROUP BY k HAVING v > 1",
+        "SELECT k, avg(v) AS v FROM t GROUP BY k HAVING v > 1.2D",
+        "SELECT k, sum(dec) AS dec FROM t GROUP BY k HAVING dec > 1.5",
+        "SELECT k, count(*) AS v FROM t GROUP BY k HAVING v > 1.5",
+        "SELECT k, max(k) AS v FROM t GROUP BY k HAVING upper(v) = 'A'",
+        "SELECT k, max(k) AS v FROM t GROUP BY k HAVING v > 0",
+        "SELECT k, max(v) AS js FROM t GROUP BY k HAVING js = '1'",
+        "SELECT k, max(ts) AS d FROM t GROUP BY k HAVING d = DATE '2020-01-01'",
+    ],
+)
+def test_casts_that_mean_the_same_are_taken(sql: str) -> None:
+    checked(sql)

@@ -14,6 +14,8 @@ from tests.tables import each
         "SELECT t.k, count(*) AS n FROM t GROUP BY CUBE (t.k) HAVING GROUPING(t.k) = 0 AND max(v) > 0",
         "SELECT k AS kk, max(v) AS m2, grouping(k) AS g FROM t GROUP BY ROLLUP (k) HAVING g = 0 AND m2 > 0",
         "SELECT count(*) AS n FROM t GROUP BY GROUPING SETS ((k), ()) HAVING grouping_id() = 0",
+        "SELECT k, grouping(k) AS g, max(s) AS v FROM t GROUP BY ROLLUP (k) HAVING g = 0 AND v.a > 0",
+        "SELECT k, grouping(k) AS g, max(struct(s)) AS q FROM t GROUP BY ROLLUP (k) HAVING g = 0 AND q.s.a > 0",
     ],
 )
 def test_taken(sql: str) -> None:

@@ -154,8 +154,7 @@ class _Stages:
         found = self._of_ports(tree, key, plain)
         whole = {port for port in plain if found is None or not found.follows(port)}
         if not whole:
-            assert found is not None
-            return found
+            return self._refused(tree, key, plain) if found is None else found  # one that reads no port has none
         apart = tree.copy()
         ports = plain | uses_apart(apart, whole)
         more = self._of_ports(apart, key, ports) if len(ports) > len(plain) else None
