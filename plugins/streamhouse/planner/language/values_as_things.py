@@ -28,7 +28,7 @@ def with_things_of_values(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[
         told = value is not None and (_did(tokens, value, lexicon) or _is_flagged(tokens, value, lexicon))
         if value is None or not (ranked or grouped or told):
             continue
-        table = _only_table(value.senses, lexicon)
+        table = _only_table(value.senses, lexicon, any_form=grouped and not (ranked or told))
         if not table or (grouped and not ranked and not _is_kind(value, table, lexicon)):
             continue
         noun = table.rsplit(".", 1)[1]
@@ -98,8 +98,14 @@ def _is_value(found: Mention | None) -> bool:
     return found is not None and found.senses[0].kind == "value"
 
 
-def _only_table(senses: tuple[Sense, ...], lexicon: Lexicon) -> str:
-    """The table whose things a value is said for: all that is called so is one value of one column; empty: not so."""
+def _only_table(senses: tuple[Sense, ...], lexicon: Lexicon, *, any_form: bool) -> str:
+    """The table whose things a value is said for: all that is called so is one value of one column; empty: not so.
+
+    Args:
+        senses: What the value may mean.
+        lexicon: Knows the tables.
+        any_form: Whether the name of the table may also be said in another form than the catalog's.
+    """
     certain = [sense for sense in senses if sense.quality >= WHOLE_NAME]
     if not certain or any(sense.kind != "value" for sense in certain):
         return ""
@@ -110,5 +116,5 @@ def _only_table(senses: tuple[Sense, ...], lexicon: Lexicon) -> str:
     found = lexicon.catalog.tables.get(table)
     known = found is not None and bool(found.column(column).values) and len(found.primary_key) == 1
     noun = table.rsplit(".", 1)[-1]
-    named = lexicon.meanings((stem(noun),)) if known else ()
+    named = (lexicon.meanings((stem(noun),)) if any_form else lexicon.meanings((stem(noun),), (noun,))) if known else ()
     return table if any(one.kind == "table" and one.table == table for one in named) else ""
