@@ -198,11 +198,11 @@ class Made:
         return (self.root / "flows" / f"{FLOW}.yaml").read_text()
 
 
-@contextmanager
 def disk_is_full(*_, **__):
     raise OSError(28, "No space left on device")
 
 
+@contextmanager
 def made_project(root, spark, yaml, fluss=None):
     for folder in ("actions", "flows", "data"):
         (root / folder).mkdir()
