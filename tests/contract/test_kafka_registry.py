@@ -323,7 +323,7 @@ def test_a_flow_whose_columns_are_not_in_the_schema_is_refused(schemas, root, mo
         (root / name).write_text(text.replace("COLUMN", "tx"))
     with pytest.raises(SourceError, match="version 1 of 'checked-value' has no column 'tx'") as refused:
         desired_plan(Project.at(root), "sales")
-    assert str(refused.value).startswith("flows/sales.yaml:3:3: SH212 ")
+    assert str(refused.value).startswith("flows/sales.yaml:4:100: SH212 ")
     assert refused.value.hint == "did you mean 'tax'?"
     (root / "flows/sales.yaml").write_text(FLOW.replace("TOPIC", "checked").replace("COLUMN", "tax"))
     plan = desired_plan(Project.at(root), "sales")

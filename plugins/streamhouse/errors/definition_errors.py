@@ -225,9 +225,13 @@ class SourceError(DefinitionError):
 
     Remedy:
         Correct the option that the message names. docs/sources.md describes every kind of source.
+
+    Attributes:
+        option: What is wrong, such as `path`, or `registry.url` of a mapping; empty: the source as a whole.
     """
 
     code = "SH212"
+    option: str = ""
 
 
 class UnknownFlowError(DefinitionError):

@@ -10,6 +10,7 @@ from streamhouse.ingest.files_options import FilesOptions
 from streamhouse.ingest.folders import data_path
 from streamhouse.ingest.listing import check_place, list_files
 from streamhouse.ingest.object_reader import ObjectReader, object_reader
+from streamhouse.ingest.options import of_option
 from streamhouse.ingest.stored_object import CHANGED, AnyFile, StoredObject, lost, replaced
 from streamhouse.model.object_connection import S3
 
@@ -160,9 +161,11 @@ def check_files(options: FilesOptions, root: Path, at: Location | None) -> None:
         SourceError: there is none, it may not be read, or the columns of objects are not declared.
     """
     if not options.path.startswith(S3):
-        check_place(options.path, root, at)
+        with of_option("path"):
+            check_place(options.path, root, at)
         return
-    object_reader(options.connection or "", options.path, root, at)
+    with of_option("connection"):
+        object_reader(options.connection or "", options.path, root, at)
     if not options.columns:
         hint = "streamhouse source infer FLOW.SOURCE --write finds them, and writes them into the flow"
         raise SourceError("files in an object store need 'columns'", at=at, hint=hint)

@@ -9,6 +9,7 @@ from streamhouse.doors.setting import Kind, RefusedSetting
 from streamhouse.errors import Location, SourceError
 from streamhouse.ingest.broker_options import BrokerOptions
 from streamhouse.ingest.folders import project_file
+from streamhouse.ingest.options import of_option
 from streamhouse.ingest.permitted import check_variable, value_of
 
 
@@ -19,14 +20,20 @@ def check_settings(options: BrokerOptions, root: Path, at: Location | None) -> N
         SourceError: a setting or its value is not taken, a file is outside of the project, or a variable is not
             permitted.
     """
+    for name, value in options.properties.items():
+        with of_option(f"properties.{name}"):
+            _check_property(name, value, root, at)
+    for name, variable in options.secrets.items():
+        with of_option(f"secrets.{name}"):
+            check_variable(variable, _servers(options), root, at)
+
+
+def _check_property(name: str, value: str, root: Path, at: Location | None) -> None:
     try:
-        for name, value in options.properties.items():
-            if KAFKA.check(name, value).kind is Kind.FILE:
-                project_file(root, value, at)
+        if KAFKA.check(name, value).kind is Kind.FILE:
+            project_file(root, value, at)
     except RefusedSetting as error:
         raise SourceError(f"option 'properties' of kafka: {error}", at=at, hint=error.hint) from error
-    for variable in options.secrets.values():
-        check_variable(variable, _servers(options), root, at)
 
 
 def client_settings(options: BrokerOptions, root: Path, at: Location | None) -> dict[str, str | int | float | bool]:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from streamhouse.errors import Location, SourceError, did_you_mean
 from streamhouse.ingest.base import RowSource as OpenSource
+from streamhouse.ingest.options import at_the_option
 from streamhouse.ingest.truncations import Truncations
-from streamhouse.model.bad_rows import KIND, base_options, policy_of
+from streamhouse.model.bad_rows import KIND, OPTION, base_options, policy_of
 from streamhouse.model.flow import Source
 from streamhouse.model.plan import PlannedSource
 from streamhouse.model.types import Frozen
@@ -62,11 +63,13 @@ def open_source(source: Source | PlannedSource, root: Path) -> OpenSource:
             at=at,
             hint=did_you_mean(source.kind, kinds(), f"known kinds: {', '.join(kinds())}"),
         )
-    opened = opener(source.options, root, source if isinstance(source, PlannedSource) else None, at)
+    with at_the_option(source):
+        opened = opener(source.options, root, source if isinstance(source, PlannedSource) else None, at)
     table = policy_of(source.options).table
     if isinstance(source, Source) and table is not None:
         hint = "leave 'table' out: it is ods.FLOW_SOURCE__dead_letters"
-        raise SourceError(f"source '{source.name}' names its dead-letter table", at=at, hint=hint)
+        place = source.place_of(OPTION)
+        raise SourceError(f"source '{source.name}' names its dead-letter table", at=place, hint=hint)
     return opened if table is None else _with_replays(opened, root, table)
 
 

@@ -9,6 +9,7 @@ from streamhouse.errors import Location, SourceError, did_you_mean
 from streamhouse.ingest.json_schema import fits_json, json_columns
 from streamhouse.ingest.kafka_options import KafkaOptions
 from streamhouse.ingest.message_formats import LANGUAGES
+from streamhouse.ingest.options import of_option
 from streamhouse.ingest.schema_registry import NotRegistered, RegisteredSchema, RegistryClient, SubjectVersion
 from streamhouse.ingest.unreadable import UnreadableError
 from streamhouse.model.shape import SeenColumn
@@ -139,16 +140,17 @@ def refuse_misfits(
         raise SourceError(f"{found}: {error}", at=at, hint="a source needs messages that are records") from error
     names = [column.name for column in there.columns]
     for name, declared in columns.items():
-        if name in there.refusals:
-            hint = f"leave '{name}' out of 'columns'"
-            raise SourceError(f"column '{name}' of {found} cannot be read: {there.refusals[name]}", at=at, hint=hint)
-        if name not in names and not there.is_open:
-            listed = did_you_mean(name, names, f"it has: {', '.join(names)}")
-            raise SourceError(f"{found} has no column '{name}'", at=at, hint=listed)
-        if name in names and (wrong := _misfit(found.schema, message, name, declared, there.columns)):
-            natural = next(column.type for column in there.columns if column.name == name)
-            hint = f"declare '{name}' as {natural}, and CAST it in an action"
-            raise SourceError(f"column '{name}' of {found}: {wrong}", at=at, hint=hint)
+        with of_option(f"columns.{name}"):
+            if name in there.refusals:
+                text = f"column '{name}' of {found} cannot be read: {there.refusals[name]}"
+                raise SourceError(text, at=at, hint=f"leave '{name}' out of 'columns'")
+            if name not in names and not there.is_open:
+                listed = did_you_mean(name, names, f"it has: {', '.join(names)}")
+                raise SourceError(f"{found} has no column '{name}'", at=at, hint=listed)
+            if name in names and (wrong := _misfit(found.schema, message, name, declared, there.columns)):
+                natural = next(column.type for column in there.columns if column.name == name)
+                hint = f"declare '{name}' as {natural}, and CAST it in an action"
+                raise SourceError(f"column '{name}' of {found}: {wrong}", at=at, hint=hint)
 
 
 def _misfit(

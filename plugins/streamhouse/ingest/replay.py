@@ -13,7 +13,7 @@ from pydantic import Field, field_validator
 
 from streamhouse.errors import Location, MissingPackageError, SourceError, did_you_mean
 from streamhouse.ingest.not_null import HINT, NotNull, first_null, required
-from streamhouse.ingest.options import check_options
+from streamhouse.ingest.options import check_options, of_option
 from streamhouse.ingest.parquet import ParquetRows, parquet_rows
 from streamhouse.model.table import Column
 from streamhouse.model.types import Position
@@ -143,13 +143,14 @@ def open_replay(
     """
     checked = check_options(ReplayOptions, "replay", options, at)
     tables = _tables(checked.package, at)
-    if checked.table not in tables:
-        raise SourceError(
-            f"package '{checked.package}' has no table '{checked.table}'",
-            at=at,
-            hint=did_you_mean(checked.table, tables, f"tables: {', '.join(sorted(tables)) or 'none'}"),
-        )
-    file = parquet_rows(tables[checked.table], at)
+    with of_option("table"):
+        if checked.table not in tables:
+            raise SourceError(
+                f"package '{checked.package}' has no table '{checked.table}'",
+                at=at,
+                hint=did_you_mean(checked.table, tables, f"tables: {', '.join(sorted(tables)) or 'none'}"),
+            )
+        file = parquet_rows(tables[checked.table], at)
     columns = required(file.columns, checked.not_null, at)
     return Replay(file, rows_per_second=checked.rows_per_second, limit=checked.limit, clock=clock, columns=columns)
 

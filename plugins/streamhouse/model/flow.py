@@ -22,6 +22,17 @@ class Source(Frozen):
     kind: str  # replay, files, kafka, cdc, …: a kind known to the package `ingest`
     options: dict[str, Any] = Field(default_factory=dict)
     at: Location = Field(default=Location(""), exclude=True)
+    places: dict[str, Location] = Field(default_factory=dict, exclude=True)  # option, or option.key → where it stands
+
+    def place_of(self, option: str) -> Location:
+        """Where an option stands: the part of it that is written, else the source itself.
+
+        Args:
+            option: Such as `path`, or `registry.url` of a mapping.
+        """
+        while option not in self.places and "." in option:
+            option = option.rpartition(".")[0]
+        return self.places.get(option, self.at)
 
     @property
     def primary_key(self) -> tuple[str, ...]:

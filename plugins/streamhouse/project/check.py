@@ -347,19 +347,21 @@ def _check_connections(project: Project, sources: Mapping[str, Source]) -> None:
     for source in sources.values():
         for kind in DATABASES if source.kind == "cdc" else ():
             place = source.options.get(kind)
-            _check_connection(project, source, place.get("connection") if isinstance(place, dict) else None, kind)
+            name = place.get("connection") if isinstance(place, dict) else None
+            _check_connection(project, source, f"{kind}.connection", name, kind)
         topic = source.options.get("kafka") if source.kind == "cdc" else source.options
         if source.kind in ("cdc", "kafka") and isinstance(topic, Mapping):
-            _check_connection(project, source, topic.get("registry"), "schema_registry")
+            option = "registry" if topic is source.options else "kafka.registry"
+            _check_connection(project, source, option, topic.get("registry"), "schema_registry")
         if source.kind == "files":
-            _check_connection(project, source, source.options.get("connection"), OBJECTS)
+            _check_connection(project, source, "connection", source.options.get("connection"), OBJECTS)
         if source.kind == "table":
-            _check_connection(project, source, source.options.get("connection"), *TABLES, *DATABASES)
+            _check_connection(project, source, "connection", source.options.get("connection"), *TABLES, *DATABASES)
 
 
-def _check_connection(project: Project, source: Source, name: Any, *kinds: str) -> None:
+def _check_connection(project: Project, source: Source, option: str, name: Any, *kinds: str) -> None:
     connections = project.settings.connections
-    at = source.at if source.at.file else None
+    at = source.place_of(option) if source.at.file else None
     if name is None:
         return
     if name not in connections:

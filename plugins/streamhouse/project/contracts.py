@@ -11,6 +11,7 @@ from streamhouse.errors import (
     StoreUnavailableError,
     StreamhouseError,
 )
+from streamhouse.ingest.options import at_the_option
 from streamhouse.model.flow import Source
 from streamhouse.model.notice import Notice
 from streamhouse.model.plan import FlowPlan
@@ -52,7 +53,8 @@ def check_contracts(project: Project, plans: Mapping[str, FlowPlan], files: Defi
     for flow, name in new:
         source = registry.flow(flow).sources[name]
         try:
-            _compare(project, source)
+            with at_the_option(source):
+                _compare(project, source)
         except (StoreUnavailableError, EnvironmentProblem, MissingPackageError) as error:
             text = f"the columns of '{name}' are not compared with their schema: {error.message}"
             notices.append(Notice(text, source.at, error.hint))

@@ -13,6 +13,7 @@ a path always gives the key.
 """  # noqa: E501  a table
 
 import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from streamhouse.errors import FileFormatError, StreamhouseError
@@ -144,7 +145,14 @@ def _source(name: str, source: Any, document: Document, problems: Problems) -> d
             hint=f"write '{kind}: {{option: value}}'",
         )
     options = _typed_columns(options or {}, (*path, kind), document, problems)
-    return {"name": name, "kind": kind, "options": options, "at": at}
+    places = {".".join(keys): document.key_at((*path, kind, *keys)) for keys in _options_in(options)}
+    return {"name": name, "kind": kind, "options": options, "at": at, "places": places}
+
+
+def _options_in(options: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    for option, value in options.items():
+        yield (option,)
+        yield from ((option, str(key)) for key in (value if isinstance(value, dict) else ()))
 
 
 def _typed_columns(options: dict[str, Any], path: KeyPath, document: Document, problems: Problems) -> dict[str, Any]:

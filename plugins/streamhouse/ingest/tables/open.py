@@ -8,7 +8,7 @@ from typing import Any
 from streamhouse.errors import Location, SourceError, did_you_mean
 from streamhouse.ingest.base import RowSource
 from streamhouse.ingest.not_null import required, required_of_those
-from streamhouse.ingest.options import check_options
+from streamhouse.ingest.options import check_options, of_option
 from streamhouse.ingest.tables.base import OtherTable, TableLook
 from streamhouse.ingest.tables.connections import tables_connection
 from streamhouse.ingest.tables.fluss import FlussAdded, FlussChanges, FlussLook, FlussTable, fluss_table
@@ -90,10 +90,12 @@ def _columns(options: OtherTableOptions, look: TableLook | FlussLook, at: Locati
         refuse_table(options.table, options.mode, look.primary_key, at, others="append")
     if look.primary_key and options.mode == "upsert" and set(options.primary_key) != set(look.primary_key):
         hint = f"write primary_key: [{', '.join(look.primary_key)}], which its changelog goes by"
-        raise SourceError(f"the key of {options.table} is another one", at=at, hint=hint)
+        with of_option("primary_key"):
+            raise SourceError(f"the key of {options.table} is another one", at=at, hint=hint)
     if options.columns:
         for name, kind in options.columns.items():
-            _refuse_misfit(options, name, kind, there, at)
+            with of_option(f"columns.{name}"):
+                _refuse_misfit(options, name, kind, there, at)
         found = [Column(name=name, type=kind) for name, kind in options.columns.items()]
     else:
         found = [Column(name=one.name, type=_readable(options, one, at)) for one in there.values()]
