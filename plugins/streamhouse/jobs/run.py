@@ -96,10 +96,12 @@ def run_flows(
                 done[name] = _in_turn(
                     open_, found[name], meters[name], once=once, alone=alone, on_execution=on_execution
                 )
-        if further and tier_every is not None and once:
-            tier_here(open_, [name for name in plans if isinstance(done[name], Summary)], say)
         if once:
-            upkeep_once_a_day(open_, [name for name in plans if isinstance(done[name], Summary)], say)
+            whole = [name for name in plans if isinstance(done[name], Summary)]
+            for name in whole if further and tier_every is not None else ():
+                tier_here(open_, [name], meters[name].stage)
+            for name in whole:
+                upkeep_once_a_day(open_, [name], meters[name].stage)
         for name, one in done.items():
             if isinstance(one, Summary):
                 done[name] = replace(one, troubles=tuple(open_.state.troubles.current(name)))

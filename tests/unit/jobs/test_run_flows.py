@@ -2,6 +2,7 @@
 
 import json
 from contextlib import contextmanager
+from datetime import timedelta
 from types import SimpleNamespace
 
 import pytest
@@ -77,7 +78,13 @@ def test_what_is_wrong_is_said_before_the_first_flow_runs(project, monkeypatch):
         return carry(open_, plan, *more, **options)
 
     monkeypatch.setattr(run, "carry", carried)
-    run.run_flows(found, ["a", "b"], once=True, on_progress=lambda flow, progress: said.append((flow, progress.stage)))
+    run.run_flows(
+        found,
+        ["a", "b"],
+        once=True,
+        tier_every=timedelta(minutes=1),
+        on_progress=lambda flow, progress: said.append((flow, progress.stage)),
+    )
     (flow, stage), *then = said
     assert flow == "b"
     assert stage.startswith("does not run: flows/b.yaml:3:15: SH201 unknown action 'tak'")
@@ -123,3 +130,20 @@ def test_a_flow_that_is_left_behind_is_named_and_the_command_does_not_end_green(
     assert f"b gets no newer rows: {text}" in " ".join(out.split())
     assert "edited since" not in out
     assert "c: 1 epoch" in out
+
+
+def test_what_is_done_for_the_tables_of_one_flow_is_said_of_that_flow_alone(project, monkeypatch):
+    found, _ = project
+    for name in "ab":
+        file = found.root / "flows" / f"{name}.yaml"
+        file.write_text(file.read_text() + f"tables: {{ods.{name}: {{tiers: {{hot: 7d, warm: forever}}}}}}\n")
+    monkeypatch.setattr(run, "tier_here", lambda _, flows, say: [say(f"ods.{flow} to warm") for flow in flows])
+    said = []
+    run.run_flows(
+        found,
+        ["a", "b"],
+        once=True,
+        tier_every=timedelta(minutes=1),
+        on_progress=lambda flow, progress: said.append((flow, progress.stage)),
+    )
+    assert [one for one in said if "to warm" in one[1]] == [("a", "ods.a to warm"), ("b", "ods.b to warm")]
