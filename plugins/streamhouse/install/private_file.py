@@ -3,15 +3,20 @@
 A link that a file replaces is removed. What it leads to stays as it is.
 """
 
-import os
 from pathlib import Path
 
-_ONLY_THIS_USER = 0o600
+from streamhouse.install.whole_file import create
 
 
 def write_private(file: Path, text: str) -> None:
-    """Write a file that only this user may read, from its first moment on; one that is cut off is short."""
+    """Write a file that only this user may read, from its first moment on; one that is cut off is short.
+
+    Args:
+        file: Is removed first if it is there; its folder is there.
+        text: Is written as UTF-8; the disk has it on return.
+
+    Raises:
+        OSError: the disk is full, or the folder may not be written.
+    """
     file.unlink(missing_ok=True)
-    handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _ONLY_THIS_USER)
-    with os.fdopen(handle, "wb") as opened:
-        opened.write(text.encode())
+    create(file, text.encode(), private=True)

@@ -32,7 +32,7 @@ def write_whole(
     file.parent.mkdir(parents=True, exist_ok=True)
     unfinished = file.with_name(f".{file.name}.{uuid4().hex[:12]}.new")
     try:
-        _write(unfinished, content.encode() if isinstance(content, str) else content, private)
+        create(unfinished, content.encode() if isinstance(content, str) else content, private)
         if not private and file.exists() and not file.is_symlink():
             unfinished.chmod(file.stat().st_mode & _MODE)
         if only_if is not None and not only_if():
@@ -43,7 +43,18 @@ def write_whole(
     return True
 
 
-def _write(file: Path, content: bytes, private: bool) -> None:
+def create(file: Path, content: bytes, private: bool) -> None:
+    """Make a file that was not there; the disk has its content on return.
+
+    Args:
+        file: Its folder is there.
+        content: Of the file.
+        private: Whether only this user may read it, from its first moment on.
+
+    Raises:
+        FileExistsError: the file, or a link of its name, is there.
+        OSError: the disk is full, or the folder may not be written; the file may be short.
+    """
     mode = _ONLY_THIS_USER if private else _AS_THE_MASK_SAYS
     with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as opened:
         opened.write(content)

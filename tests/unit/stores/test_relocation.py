@@ -58,7 +58,7 @@ def test_an_iceberg_table_is_read_where_it_was_moved_to(tmp_path):
     found = StaticTable.from_metadata(str(new / at)).scan().to_arrow()
     assert sorted(found["id"].to_pylist()) == [1, 1, 2, 2, 3, 3]
     assert relocate(new / "cold", Relocation(old, new)) == 0, "done again it finds nothing to do"
-    assert not list(new.rglob("*.relocated"))
+    assert not list(new.rglob("*.new"))
 
 
 @pytest.mark.parametrize("is_partitioned", [False, True], ids=["whole", "partitioned"])

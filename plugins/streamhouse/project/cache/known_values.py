@@ -10,6 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 from streamhouse.errors import StreamhouseError
 from streamhouse.ingest.base import RowSource
 from streamhouse.ingest.kinds import open_source
+from streamhouse.install.whole_file import write_whole
 from streamhouse.model.plan import FlowPlan, PlannedSource
 from streamhouse.model.types import Position
 from streamhouse.project.cache.source_columns import ColumnCache
@@ -94,10 +95,7 @@ class _SourceTexts:
             return {}
         if self._project.state_dir.exists():  # a look at a project leaves nothing behind in it
             with suppress(OSError):
-                self._folder.mkdir(parents=True, exist_ok=True)
-                temporary = file.with_suffix(".new")
-                temporary.write_text(json.dumps(found))
-                temporary.replace(file)  # another process may do the same
+                write_whole(file, json.dumps(found))
         return found
 
 

@@ -14,6 +14,7 @@ from pydantic import TypeAdapter
 
 from streamhouse.errors import MissingPackageError, StreamhouseError
 from streamhouse.ingest.folders import data_folders
+from streamhouse.install.whole_file import write_whole
 from streamhouse.model.flow import Source
 from streamhouse.model.plan import PlannedSource
 from streamhouse.model.table import Column
@@ -66,11 +67,8 @@ class ColumnCache:
         except (OSError, ValueError):
             columns = self._discovered(source)
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            temporary = file.with_suffix(".new")
             text = _COLUMNS.dump_json(columns)
-            temporary.write_bytes(_sum(text) + text)
-            temporary.replace(file)  # another process may do the same
+            write_whole(file, _sum(text) + text)
         except OSError:
             pass  # a folder that cannot be written makes the next run slower, not wrong
         return columns

@@ -8,9 +8,11 @@ names no old path is left alone: after a kill the work is repeated and comes to 
 
 import json
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from streamhouse.install.whole_file import write_whole
 from streamhouse.stores.iceberg.checksums import prove, record
 from streamhouse.stores.iceberg.data_files import POSITIONS
 from streamhouse.stores.relocation import Relocation
@@ -90,9 +92,9 @@ def _deletes(file: Path, to: Relocation) -> bool:
     field = rows.schema.field(at)
     codec = parquet.ParquetFile(file).metadata.row_group(0).column(0).compression
     new = rows.set_column(at, field, pa.array(after, field.type))
-    unfinished = file.with_name(f".{file.name}.relocated")
-    parquet.write_table(new.replace_schema_metadata(rows.schema.metadata), unfinished, compression=codec)
-    _replace(file, unfinished)
+    content = BytesIO()
+    parquet.write_table(new.replace_schema_metadata(rows.schema.metadata), content, compression=codec)
+    _replace(file, content.getvalue())
     return True
 
 
@@ -108,10 +110,9 @@ def _avro(file: Path, to: Relocation) -> bool:
     after = [_sized(record, _moved(record, to)) for record in before]
     if after == before:
         return False
-    unfinished = file.with_name(f".{file.name}.relocated")
-    with unfinished.open("wb") as opened:
-        fastavro.writer(opened, schema, after, codec=codec, metadata=header)
-    _replace(file, unfinished)
+    content = BytesIO()
+    fastavro.writer(content, schema, after, codec=codec, metadata=header)
+    _replace(file, content.getvalue())
     return True
 
 
@@ -159,13 +160,11 @@ def _json(file: Path, to: Relocation) -> bool:
     after = to.value(before)
     if after == before:
         return False
-    unfinished = file.with_name(f".{file.name}.relocated")
-    unfinished.write_text(json.dumps(after), encoding="utf-8")
-    _replace(file, unfinished)
+    _replace(file, json.dumps(after).encode())
     return True
 
 
-def _replace(file: Path, unfinished: Path) -> None:
+def _replace(file: Path, content: bytes) -> None:
     file.with_name(f".{file.name}.crc").unlink(missing_ok=True)  # Hadoop's checksums of the file as it was
-    unfinished.replace(file)
+    write_whole(file, content)
     record(file)
