@@ -1,7 +1,7 @@
 """`streamhouse source`: what the rows of a source are."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -9,6 +9,7 @@ from streamhouse.cli.app import App, shared_options
 from streamhouse.cli.lazy import LazyGroup
 
 if TYPE_CHECKING:
+    from streamhouse.ingest.formats import Format
     from streamhouse.ingest.inferred_columns import InferredFiles
     from streamhouse.jobs.infer_source import InferredSource
 
@@ -31,7 +32,7 @@ Examples:
 )
 @click.argument("place", metavar="FLOW.SOURCE|PATH")
 @click.option(
-    "--format", "kind", type=click.Choice(("csv", "json", "parquet")), help="Of the files. [default: by name]"
+    "--format", "kind", type=click.Choice(("csv", "json", "parquet", "avro")), help="Of the files. [default: by name]"
 )
 @click.option(
     "--option",
@@ -55,7 +56,7 @@ def infer(app: App, place: str, kind: str | None, options: tuple[str, ...], rows
     """
     from streamhouse.jobs.infer_source import infer_source
 
-    form = cast("Literal['csv', 'json', 'parquet'] | None", kind)
+    form = cast("Format | None", kind)
     found = infer_source(app.project, place, form, rows, options, edits=write)
     if found.edit is not None:
         (app.project.root / found.edit.path).write_text(found.edit.after, encoding="utf-8", newline="\n")

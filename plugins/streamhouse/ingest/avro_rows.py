@@ -4,6 +4,7 @@ import struct
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from io import BytesIO
+from itertools import pairwise
 from typing import Any
 
 import fastavro
@@ -76,6 +77,34 @@ class AvroRows:
             with in_column(column.name):
                 self._readers[column] = value_reader(self._fields[column.name], arrow_type(column.type))
         return self._readers[column]
+
+    def cut(self, block: bytes, count: int) -> list[bytes]:
+        """The records of a block of a file, which stand one behind the other.
+
+        Args:
+            block: Unpacked.
+            count: How many records it has.
+
+        Raises:
+            UnreadableError: they are no records of the schema, or do not end where the block does.
+        """
+        if count > len(block):
+            raise UnreadableError("malformed", f"a block of {len(block):,} bytes is said to have {count:,} records")
+        stream = BytesIO(block)
+        ends = [0]
+        try:
+            for _ in range(count):
+                fastavro.schemaless_reader(stream, self._physical, None)
+                ends.append(stream.tell())
+        except UnicodeDecodeError as error:
+            raise UnreadableError("encoding", f"a text is no UTF-8: {error.reason}") from error
+        except _BROKEN as error:
+            raise UnreadableError(
+                "malformed", f"record {len(ends)} of a block is none of the schema: {error}"
+            ) from error
+        if ends[-1] != len(block):
+            raise UnreadableError("malformed", "a block does not end with its last record")
+        return [block[begin:end] for begin, end in pairwise(ends)]
 
     def records(self, values: Sequence[bytes], skip: int) -> list[dict[str, Any]]:
         """Each message as a record, without logical types; `skip` bytes are before it.

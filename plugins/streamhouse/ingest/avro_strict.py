@@ -42,7 +42,7 @@ class StrictRecord:
     def _walk(self, schema: Any, data: bytes, at: int) -> int:
         """The place behind a value."""
         if isinstance(schema, list):
-            branch, at = _number(data, at)
+            branch, at = number_at(data, at)
             return self._walk(_one_of(schema, branch, "the branch of a union"), data, at)
         if isinstance(schema, str):
             return self._walk(self._named[schema], data, at) if schema in self._named else _simple(schema, data, at)
@@ -52,7 +52,7 @@ class StrictRecord:
                 at = self._walk(one["type"], data, at)
             return at
         if kind == "enum":
-            value, at = _number(data, at)
+            value, at = number_at(data, at)
             _one_of(schema["symbols"], value, "the value of an enum")
             return at
         if kind in ("array", "map"):
@@ -62,11 +62,11 @@ class StrictRecord:
     def _blocks(self, schema: Any, data: bytes, at: int) -> int:
         is_map = schema["type"] == "map"
         while True:
-            count, at = _number(data, at)
+            count, at = number_at(data, at)
             if count == 0:
                 return at
             if count < 0:
-                _, at = _number(data, at)  # the size of the block
+                _, at = number_at(data, at)  # the size of the block
             for _ in range(abs(count)):
                 at = _simple("string", data, at) if is_map else at
                 at = self._walk(schema["values" if is_map else "items"], data, at)
@@ -79,7 +79,7 @@ def _simple(kind: str, data: bytes, at: int) -> int:
         if data[at] > 1:
             raise _malformed(f"a boolean is {data[at]}")
         return at + 1
-    number, at = _number(data, at)
+    number, at = number_at(data, at)
     if kind == "int" and not -_INT_END <= number < _INT_END:
         raise UnreadableError("type", f"an int is {number}, which has more than 32 bits")
     if kind in ("int", "long"):
@@ -89,7 +89,12 @@ def _simple(kind: str, data: bytes, at: int) -> int:
     return at + number
 
 
-def _number(data: bytes, at: int) -> tuple[int, int]:
+def number_at(data: bytes, at: int) -> tuple[int, int]:
+    """A zigzag number of variable length, and the place behind it.
+
+    Raises:
+        UnreadableError: it has more than 64 bits, or the data end within it.
+    """
     number = 0
     for place, byte in enumerate(data[at : at + _VARINT_MAX]):
         number |= (byte & 0x7F) << (7 * place)

@@ -21,6 +21,7 @@ from streamhouse.ingest.bad_rows import (
     same_context,
     split_again,
 )
+from streamhouse.ingest.columnar import ColumnarFormat, columnar_part, columnar_rows, is_columnar
 from streamhouse.ingest.csv_file import CsvRows, csv_bytes, csv_records, rows_reader
 from streamhouse.ingest.csv_header import CsvRules
 from streamhouse.ingest.csv_text import NoRowError
@@ -29,7 +30,6 @@ from streamhouse.ingest.json_file import json_file
 from streamhouse.ingest.json_rows import json_rows, refuse_other_fields
 from streamhouse.ingest.not_null import refuse_nulls
 from streamhouse.ingest.other_fields import of_fields
-from streamhouse.ingest.parquet import parquet_part, parquet_rows
 from streamhouse.ingest.parquet_types import file_names, fitted
 from streamhouse.ingest.records import Records
 from streamhouse.ingest.stored_object import AnyFile
@@ -146,31 +146,33 @@ def _json(columns: Columns, texts: Sequence[bytes]) -> pa.Table:
     return json_rows(texts, columns)
 
 
-def split_parquet(path: AnyFile, columns: Columns, name: str, span: tuple[int, int]) -> FileSplit:
-    """The rows `[first, last)` of a Parquet file, taken apart.
+def split_columnar(
+    path: AnyFile, kind: ColumnarFormat, columns: Columns, name: str, span: tuple[int, int]
+) -> FileSplit:
+    """The rows `[first, last)` of a file of Parquet or Avro, taken apart.
 
     Raises:
         SourceError: it cannot be read at all.
     """
     first = span[0]
-    raw, names = parquet_part(path, columns, Location(name), span)
+    raw, names = columnar_part(path, kind, columns, Location(name), span)
     there = tuple(column for column in columns if column.name in names)
     try:
         fitted(raw.slice(0, 0), there, names)
     except pa.ArrowException as error:
         hint = "declare the column with the type that the file has, and convert it in the action"
         raise SourceError(f"no row of the file fits: {error}", at=Location(name), hint=hint) from error
-    parse = partial(_parquet, raw, names, columns)
-    found = part(range(raw.num_rows), parse, _parquet_why)
+    parse = partial(_columnar, raw, names, columns)
+    found = part(range(raw.num_rows), parse, _columnar_why)
     bad = {
         first + number: BadRow(Letter(f"{name}:{first + number + 1}", _packed(raw.slice(number, 1))), *why)
         for number, why in sorted(found.wrong.items())
     }
     rows = pa.concat_tables([arrow_schema(columns).empty_table(), *found.tables])
-    return FileSplit(rows, np.array(found.numbers, dtype=np.int64) + first, bad, parquet_rows(path).rows)
+    return FileSplit(rows, np.array(found.numbers, dtype=np.int64) + first, bad, columnar_rows(path, kind).rows)
 
 
-def _parquet(raw: pa.Table, names: Mapping[str, str], columns: Columns, numbers: Sequence[int]) -> pa.Table:
+def _columnar(raw: pa.Table, names: Mapping[str, str], columns: Columns, numbers: Sequence[int]) -> pa.Table:
     if not numbers:
         return arrow_schema(columns).empty_table()
     there = tuple(column for column in columns if column.name in names)
@@ -180,7 +182,7 @@ def _parquet(raw: pa.Table, names: Mapping[str, str], columns: Columns, numbers:
     return refuse_nulls(rows, columns)
 
 
-def _parquet_why(_: object, error: Exception) -> Reason:
+def _columnar_why(_: object, error: Exception) -> Reason:
     return (error.reason if isinstance(error, UnreadableError) else "type"), str(error)
 
 
@@ -192,7 +194,7 @@ def _packed(rows: pa.Table) -> bytes:
 
 
 def unpacked_row(raw: bytes) -> pa.Table:
-    """A row of Parquet as a dead letter has it.
+    """A row of Parquet or Avro as a dead letter has it.
 
     Raises:
         pa.ArrowInvalid: it is none.
@@ -206,8 +208,8 @@ def files_again(
 ) -> Split:
     """Rows of files that could not be read before."""
     empty = arrow_schema(columns).empty_table()
-    if kind == "parquet":
-        return split_again(letters, empty, partial(_parquet_again, columns), _parquet_why)
+    if is_columnar(kind):
+        return split_again(letters, empty, partial(_columnar_again, columns), _columnar_why)
     if kind == "json":
         return split_again(letters, empty, lambda some: _json(columns, [one.raw for one in some]), _json_why)
 
@@ -229,10 +231,10 @@ def files_again(
     return split_again(letters, empty, parse, why)
 
 
-def _parquet_again(columns: Columns, letters: Sequence[Letter]) -> pa.Table:
+def _columnar_again(columns: Columns, letters: Sequence[Letter]) -> pa.Table:
     raw = pa.concat_tables([unpacked_row(letter.raw) for letter in letters])
     names = file_names(raw.column_names, columns, Location(""))
-    return _parquet(raw, names, columns, range(raw.num_rows))
+    return _columnar(raw, names, columns, range(raw.num_rows))
 
 
 def _json_why(letter: Letter, error: Exception) -> Reason:

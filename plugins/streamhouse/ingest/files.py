@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from streamhouse.errors import Location, RowsLostError, SourceError
 from streamhouse.ingest.bad_rows import BadRow, Letter, Split
+from streamhouse.ingest.columnar import columnar_names, columnar_rows, is_columnar, refuse_other_columns
 from streamhouse.ingest.counted_files import Counted
 from streamhouse.ingest.csv_file import csv_lacking
 from streamhouse.ingest.csv_header import CsvRules
 from streamhouse.ingest.file_places import check_files, file_place
-from streamhouse.ingest.file_split import FileSplit, file_of, files_again, split_parquet, split_text
+from streamhouse.ingest.file_split import FileSplit, file_of, files_again, split_columnar, split_text
 from streamhouse.ingest.files_options import FilesOptions
 from streamhouse.ingest.formats import Format, infer_columns, read_file
 from streamhouse.ingest.json_file import json_file
@@ -22,7 +23,6 @@ from streamhouse.ingest.listing import in_order
 from streamhouse.ingest.not_null import required, required_of_those
 from streamhouse.ingest.options import check_options
 from streamhouse.ingest.other_fields import of_fields, with_other_fields
-from streamhouse.ingest.parquet import parquet_names, parquet_rows, refuse_other_columns
 from streamhouse.ingest.stored_object import AnyFile, StoredObject, replaced
 from streamhouse.model.bad_rows import OnBadRows
 from streamhouse.model.table import Column
@@ -39,8 +39,8 @@ class FilesSource:
     Files are read in the order of their names, where numbers count as numbers; a file that comes later than one that
     sorts after it is read when it comes. A file must not change once it is there: write it elsewhere, then move it in.
     Files without a byte, and those whose name begins with `.` or `_`, are passed over. The position keeps one
-    entry for each file ever read. Of a Parquet file only the row groups of a range are read. A CSV or JSON
-    file is in memory as a whole while it is read, and each one is read once to count its rows when the
+    entry for each file ever read. Of a Parquet file only the row groups of a range are read. A CSV, JSON or
+    Avro file is in memory as a whole while it is read, and each one is read once to count its rows when the
     process first sees it. Columns that a file lacks are null in its rows; one that has none of them is refused.
 
     Args:
@@ -213,10 +213,10 @@ class FilesSource:
 
     def _lacking(self, name: str) -> Sequence[str]:
         path, options, columns = self._place.file(name), self._options, of_fields(self._read)
-        if options.kind == "parquet":
-            there = parquet_names(path, columns, Location(name))
+        if is_columnar(kind := options.kind):
+            there = columnar_names(path, kind, columns, Location(name))
             return [column.name for column in columns if column.name not in there]
-        if options.kind == "json":
+        if kind == "json":
             rows = self._split(name).rows if self._tolerant else self._whole(name)
             return json_lacking(json_file(path, name).texts, rows.select([column.name for column in columns]))
         return csv_lacking(path, name, options.csv, columns) if options.header else ()
@@ -230,8 +230,8 @@ class FilesSource:
 
     def _split(self, name: str, span: tuple[int, int] = (0, 0)) -> FileSplit:
         path, kind = self._there(name), self._options.kind
-        if kind == "parquet":
-            return split_parquet(path, self._read, name, span)
+        if is_columnar(kind):
+            return split_columnar(path, kind, self._read, name, span)
         return split_text(path, kind, self._read, self._may_lack, name, self._options.csv)
 
     @property
@@ -247,10 +247,9 @@ class FilesSource:
         if known is None:
             path = self._place.file(name)
             size, etag, mtime_ns = self._place.facts(name, path)
-            parquet = self._options.kind == "parquet"  # its footer has the number
-            if parquet:
-                refuse_other_columns(path, self._read, self._may_lack, Location(name))
-                rows = parquet_rows(path, Location(name)).rows
+            if is_columnar(kind := self._options.kind):
+                refuse_other_columns(path, kind, self._read, self._may_lack, Location(name))
+                rows = columnar_rows(path, kind, Location(name)).rows
             else:
                 rows = self._split(name).records if self._tolerant else self._whole(name).num_rows
             known = Counted(rows, size, etag, mtime_ns)
@@ -261,8 +260,8 @@ class FilesSource:
     def _load(self, name: str, wanted: tuple[Column, ...], first: int, last: int) -> "pa.Table":
         """The rows `[first, last)` of a file that are there."""
         read = tuple(c for c in self._read if c in wanted) or self._read[:1]  # rows without a column have no number
-        if self._options.kind == "parquet":
-            rows = read_file(self._there(name), "parquet", read, name, (first, last))
+        if is_columnar(kind := self._options.kind):
+            rows = read_file(self._there(name), kind, read, name, (first, last))
         else:
             rows = self._whole(name).select([c.name for c in read]).slice(first, last - first)
         return self._with_files(rows, wanted, [name])

@@ -6,6 +6,7 @@ from typing import Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from streamhouse.ingest.columnar import is_columnar
 from streamhouse.ingest.csv_header import CsvRules
 from streamhouse.ingest.csv_options import CSV_OPTIONS, CsvForm
 from streamhouse.ingest.formats import Format, format_of
@@ -35,7 +36,7 @@ class _AnyFiles(NotNull):
         default=None, description="of an object store: how often its objects are listed; absent: 10s"
     )
     format: Format | None = Field(
-        default=None, description="csv, json (an object in each line, or a list of objects) or parquet"
+        default=None, description="csv, json (an object in each line, or a list of objects), parquet or avro"
     )
     columns: dict[str, str] = Field(default_factory=dict, description="column: type; empty: as the first file has them")
     metadata: dict[str, FileMetadata] = Field(
@@ -69,7 +70,7 @@ class FilesOptions(CsvForm, _AnyFiles):
     @model_validator(mode="after")
     def _format_is_known(self) -> Self:
         if self.format is None and format_of(self.path) is None:
-            raise ValueError(f"'{self.path}' does not show its format; add format: csv, json or parquet")
+            raise ValueError(f"'{self.path}' does not show its format; add format: csv, json, parquet or avro")
         if self.kind != "csv":
             if others := [name for name in CSV_OPTIONS if name in self.model_fields_set]:
                 raise ValueError(f"'{others[0]}' is an option of csv, and the files are {self.kind}")
@@ -89,8 +90,10 @@ class FilesOptions(CsvForm, _AnyFiles):
             raise ValueError(f"metadata names '{twice[0]}', which is among the columns")
         if unsure := sorted({*self.named("other_fields")} & {*self.not_null}):
             raise ValueError(f"not_null names '{unsure[0]}', which is NULL where a row has no other field")
-        if self.named("other_fields") and self.kind == "parquet":
-            raise ValueError("other_fields are of csv and json; columns of Parquet have types: name them under columns")
+        if self.named("other_fields") and is_columnar(self.kind):
+            raise ValueError(
+                f"other_fields are of csv and json; columns of {self.kind} have types: name them under columns"
+            )
         return self
 
     def named(self, what: FileMetadata) -> list[str]:

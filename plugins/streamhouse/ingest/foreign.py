@@ -1,6 +1,7 @@
 """Files that are something else than their name or `format` says, by how they begin. Pure."""
 
 import re
+from types import MappingProxyType
 
 from streamhouse.ingest.unreadable import UnreadableError
 
@@ -11,7 +12,6 @@ _WEB_PAGE = (
 _BEGINNINGS: tuple[tuple[bytes, str, str], ...] = (
     (rb"PK\x03\x04", "a ZIP archive or a workbook of Excel", "unpack it, or save the sheet as CSV with UTF-8"),
     (rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "a workbook of Excel", "save the sheet as CSV with UTF-8"),
-    (rb"Obj\x01", "a file of Avro", "write it as Parquet; the source kafka reads messages of Avro"),
     (rb"ORC[^\t -~]", "a file of ORC", "write it as Parquet"),
     (rb"ARROW1\x00", "a file of Arrow", "write it as Parquet"),
     (rb"%PDF-", "a PDF", "take its table out as CSV"),
@@ -35,7 +35,12 @@ def _begins(mark: bytes) -> re.Pattern[bytes]:
 
 _TEXTS = tuple((_begins(mark), what, hint) for mark, what, hint in _BEGINNINGS)
 _MARKS = tuple((re.compile(mark), what, ending, program) for mark, what, ending, program in _PACKED)
-_PARQUET = (_begins(rb"PAR1[^\t -~]"), "a file of Parquet", "format: parquet")
+_COLUMNAR = MappingProxyType(
+    {
+        "parquet": (_begins(rb"PAR1[^\t -~]"), "a file of Parquet", "format: parquet"),
+        "avro": (_begins(rb"Obj\x01"), "a file of Avro", "format: avro"),
+    }
+)
 
 
 class ForeignError(UnreadableError):
@@ -50,12 +55,12 @@ class ForeignError(UnreadableError):
         self.hint = hint
 
 
-def refuse_foreign(data: bytes, *, is_parquet: bool = False, must_unpack: bool = False) -> None:
-    r"""Refuse a file of text, or of Parquet, that begins as something else.
+def refuse_foreign(data: bytes, *, form: str = "text", must_unpack: bool = False) -> None:
+    r"""Refuse a file that begins as something else than it has to be.
 
     Args:
         data: Its beginning, or all of it.
-        is_parquet: Whether it has to be Parquet.
+        form: What it has to be: `text`, `parquet` or `avro`.
         must_unpack: Whether a compressed file is not read under another name either.
 
     Raises:
@@ -69,9 +74,10 @@ def refuse_foreign(data: bytes, *, is_parquet: bool = False, must_unpack: bool =
     """
     for mark, what, ending, program in _MARKS:
         if mark.match(data):
-            named = "" if is_parquet or must_unpack or not ending else f"let its name end in {ending}, or "
+            named = "" if form in _COLUMNAR or must_unpack or not ending else f"let its name end in {ending}, or "
             raise ForeignError(what, f"{named}unpack it: {program} FILE")
-    for begins, what, hint in _TEXTS if is_parquet else (*_TEXTS, _PARQUET):
+    others = (marks for one, marks in _COLUMNAR.items() if one != form)
+    for begins, what, hint in (*_TEXTS, *others):
         if begins.match(data[:_MOST]):
             raise ForeignError(what, hint)
 

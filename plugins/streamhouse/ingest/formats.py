@@ -1,4 +1,4 @@
-"""Reads one CSV, JSON or Parquet file as Arrow rows of given types."""
+"""Reads one CSV, JSON, Parquet or Avro file as Arrow rows of given types."""
 
 import io
 import re
@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.json as pa_json
 
 from streamhouse.errors import Location, SourceError
+from streamhouse.ingest.columnar import columnar_part, columnar_rows, is_columnar
 from streamhouse.ingest.csv_file import csv_columns, read_csv
 from streamhouse.ingest.csv_header import CsvRules
 from streamhouse.ingest.csv_options import PLAIN
@@ -18,7 +19,7 @@ from streamhouse.ingest.json_rows import UnreadableRecordError, first_wrong, jso
 from streamhouse.ingest.not_null import HINT, first_null
 from streamhouse.ingest.other_fields import of_fields
 from streamhouse.ingest.packed_file import without_packing
-from streamhouse.ingest.parquet import column_types, parquet_part, parquet_rows
+from streamhouse.ingest.parquet import column_types
 from streamhouse.ingest.parquet_types import fitted
 from streamhouse.ingest.records import one_line
 from streamhouse.ingest.stored_object import AnyFile
@@ -27,7 +28,7 @@ from streamhouse.model.table import Column
 from streamhouse.stores.arrow import arrow_schema
 from streamhouse.stores.keyed import padded
 
-Format = Literal["csv", "json", "parquet"]
+Format = Literal["csv", "json", "parquet", "avro"]
 
 SUFFIXES: dict[str, Format] = {
     ".csv": "csv",
@@ -35,6 +36,7 @@ SUFFIXES: dict[str, Format] = {
     ".jsonl": "json",
     ".ndjson": "json",
     ".parquet": "parquet",
+    ".avro": "avro",
 }
 _OF_ROW = re.compile(r"Row #(\d+): ", re.ASCII)
 _IN_ROW = re.compile(r" in row (\d+)$", re.ASCII)
@@ -58,16 +60,18 @@ def format_of(path: str) -> Format | None:
 
 
 def infer_columns(path: AnyFile, kind: Format, name: str, rules: CsvRules = AS_SPARK) -> tuple[Column, ...]:
-    """The columns of a file by its content: CSV by its first MiB, JSON by all of it, Parquet by its footer.
+    """The columns of a file by its content.
+
+    They are of CSV those of its first MiB, of JSON of all of it, of Parquet of its footer, of Avro of its schema.
 
     Raises:
         SourceError: the file cannot be read; `name` is what the message calls it.
     """
-    if kind == "parquet":
-        parquet_file = parquet_rows(path, Location(name))
-        for error in parquet_file.refused.values():
+    if is_columnar(kind):
+        file = columnar_rows(path, kind, Location(name))
+        for error in file.refused.values():
             raise SourceError(error.message, at=Location(name), hint="declare the other columns under 'columns'")
-        return parquet_file.columns
+        return file.columns
     if kind == "csv":
         return csv_columns(path, name, rules)
     try:
@@ -103,11 +107,11 @@ def read_file(
 
     Raises:
         SourceError: a row is malformed, a value does not fit its type, or a row lacks a value that every row has. Of
-            Parquet its place has the number of the row.
+            Parquet and Avro its place has the number of the row.
     """
     try:
-        if kind == "parquet":
-            raw, names = parquet_part(path, columns, Location(name), rows)
+        if is_columnar(kind):
+            raw, names = columnar_part(path, kind, columns, Location(name), rows)
             first = rows[0] if rows else 0
             found = _fitted(raw, columns, names, name, first)
             if lacks := first_null(found, columns):

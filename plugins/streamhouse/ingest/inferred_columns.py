@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from streamhouse.errors import Location, SourceError
+from streamhouse.ingest.columnar import ColumnarFormat, columnar_rows, is_columnar, refuse_other_columns
 from streamhouse.ingest.csv_file import csv_lacking, csv_names, has_no_line, refuse_other_csv
 from streamhouse.ingest.csv_header import CsvRules
 from streamhouse.ingest.csv_values import UnfitError, as_iso, typed
@@ -20,7 +21,6 @@ from streamhouse.ingest.json_file import json_file, wrong_line
 from streamhouse.ingest.json_rows import json_rows
 from streamhouse.ingest.listing import check_place
 from streamhouse.ingest.object_reader import connection_of
-from streamhouse.ingest.parquet import parquet_rows, refuse_other_columns
 from streamhouse.ingest.stored_object import AnyFile
 from streamhouse.ingest.unreadable import UnreadableError
 from streamhouse.model.object_connection import S3
@@ -55,7 +55,7 @@ class InferredFiles:
     Attributes:
         columns: In the order in which the files name them.
         files: How many were looked at.
-        rows: How many were looked at; of Parquet, how many there are.
+        rows: How many were looked at; of Parquet and Avro, how many there are.
         is_proved: Whether the source reads every row of every file with these types; else only some were looked at.
     """
 
@@ -89,13 +89,15 @@ def infer_files(
     """
     found_kind = kind or format_of(pattern)
     if found_kind is None:
-        raise SourceError(f"'{pattern}' does not show its format", hint="--format csv, json or parquet")
+        raise SourceError(f"'{pattern}' does not show its format", hint="--format csv, json, parquet or avro")
     paths = _paths(pattern, root, found_kind, connection)
     if found_kind == "csv":  # of files without a line the source reads no rows
         some = {name: path for name, path in paths.items() if not has_no_line(path, name, rules)}
         paths = some or paths
-    look = {"csv": _of_csv, "json": _of_json, "parquet": _of_parquet}[found_kind]
-    found = look(paths, most_rows, rules)
+    if is_columnar(found_kind):
+        found = _of_columnar(paths, found_kind)
+    else:
+        found = (_of_csv if found_kind == "csv" else _of_json)(paths, most_rows, rules)
     if not rules.form.header:  # the source finds columns by their place: each file has all of them
         rules = replace(rules, order=tuple(column.name for column in found.columns))
     found = _proved(found, paths, found_kind, rules) if most_rows is None else found
@@ -214,13 +216,13 @@ def _first_fitting(column: InferredColumn, why: Callable[[str], str | None]) -> 
     return replace(column, types=(), note=first or column.note)
 
 
-def _of_parquet(paths: dict[str, AnyFile], _most_rows: int | None, _rules: CsvRules) -> InferredFiles:
+def _of_columnar(paths: dict[str, AnyFile], kind: ColumnarFormat) -> InferredFiles:
     types: dict[str, dict[str, None]] = {}
     refused: dict[str, str] = {}  # column → why no type of ours has its values
     names: dict[str, str] = {}  # by which case makes no difference
     rows = 0
     for file, path in paths.items():
-        found = parquet_rows(path, Location(file))
+        found = columnar_rows(path, kind, Location(file))
         rows += found.rows
         for column in found.columns:
             name = names.setdefault(column.name.lower(), column.name)
@@ -261,8 +263,8 @@ def _refuse_other(path: AnyFile, kind: Format, declared: tuple[Column, ...], nam
     """Check that a source with these columns does not refuse a file as one of something else."""
     if kind == "csv":
         refuse_other_csv(path, name, rules, declared)
-    elif kind == "parquet":
-        refuse_other_columns(path, declared, (), Location(name))
+    elif is_columnar(kind):
+        refuse_other_columns(path, kind, declared, (), Location(name))
     else:
         read_file(path, kind, declared, name)
 

@@ -2,8 +2,7 @@
 
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Sequence
-from difflib import get_close_matches
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import accumulate, count
 from pathlib import Path
@@ -12,17 +11,15 @@ from threading import Lock
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from streamhouse.errors import Location, SourceError, did_you_mean
+from streamhouse.errors import Location, SourceError
 from streamhouse.ingest.foreign import ForeignError, refuse_foreign
 from streamhouse.ingest.parquet_size import TooLargeRowsError, read_group
-from streamhouse.ingest.parquet_types import file_names, refuse_old_days
 from streamhouse.ingest.stored_object import AnyFile, on_disk
 from streamhouse.ingest.wrong_row import first_wrong_row
 from streamhouse.model.table import Column
 from streamhouse.stores.arrow import arrow_schema, arrow_type, conform, spark_type
 
 _CACHE_BYTES = 32 << 20
-_SHOWN = 8  # names of columns
 _MOST_BEGINNING = 200
 _numbers = count()  # of the files opened by this process
 
@@ -134,7 +131,7 @@ def _begins_as(path: AnyFile, error: Exception) -> tuple[str, str]:
     with path.open("rb") as file:
         begins = file.read(_MOST_BEGINNING)
     try:
-        refuse_foreign(begins, is_parquet=True)
+        refuse_foreign(begins, form="parquet")
     except ForeignError as foreign:
         return str(foreign), foreign.hint
     if begins and begins.decode(errors="replace").replace("\n", "").replace("\r", "").replace("\t", "").isprintable():
@@ -234,69 +231,3 @@ def _source_type(field: pa.Field, name: str, at: Location | None) -> str:
     except ValueError as error:
         raise SourceError(f"column '{field.name}' of {name}: {error}", at=at) from error
     return found
-
-
-def parquet_names(path: AnyFile, columns: Sequence[Column], at: Location) -> dict[str, str]:
-    """Column → its name in a file; those that the file lacks are left out.
-
-    Raises:
-        SourceError: the file cannot be read, or has a column several times.
-    """
-    file = parquet_rows(path, at)
-    return file_names([*(c.name for c in file.columns), *file.refused], columns, at)
-
-
-def refuse_other_columns(path: AnyFile, columns: Sequence[Column], optional: Collection[str], at: Location) -> None:
-    """Check that a file is one of a source, as that of CSV is (`csv_header.places_of`).
-
-    Args:
-        path: The file.
-        columns: All of the source.
-        optional: Those that are not declared.
-        at: The file, for messages.
-
-    Raises:
-        SourceError: it has none of the columns, or a similar name in place of one that is not optional.
-    """
-    names = parquet_names(path, columns, at)
-    file = parquet_rows(path, at)
-    there = [*(c.name for c in file.columns), *file.refused]
-    if not names:
-        shown = ", ".join(there[:_SHOWN]) + ", …" * (len(there) > _SHOWN)
-        hint = did_you_mean(columns[0].name, there, "declare the columns that it has")
-        raise SourceError(f"the file has none of the columns: it has {shown}", at=at, hint=hint)
-    others = {name.lower(): name for name in there if name not in names.values()}
-    for column in columns:
-        close = get_close_matches(column.name.lower(), others, n=1)
-        if column.name not in names and column.name not in optional and close:
-            hint = f"did you mean '{others[close[0]]}'?"
-            raise SourceError(f"a column is absent: the file has no '{column.name}'", at=at, hint=hint)
-
-
-def parquet_part(
-    path: AnyFile,
-    columns: tuple[Column, ...],
-    at: Location,
-    span: tuple[int, int] | None = None,
-) -> tuple[pa.Table, dict[str, str]]:
-    """The rows `[first, last)` of a file, or all, with its own types and names; and column → its name in the file.
-
-    An absent column is left out. There is at least one column, so that rows can be counted.
-
-    Raises:
-        SourceError: the file cannot be read.
-    """
-    file, names = parquet_rows(path, at), parquet_names(path, columns, at)
-    for name in names.values():
-        if name in file.refused:
-            error = file.refused[name]
-            raise SourceError(error.message, at=at, hint="leave it out of 'columns', or write it with another type")
-    first, last = span or (0, file.rows)
-    wanted = tuple(names.values()) or tuple(c.name for c in file.columns[:1])
-    try:
-        rows = file.slice(first, last, wanted)
-    except SourceError as error:
-        place = Location(at.file, error.at.line if error.at else 1)
-        raise SourceError(error.message, at=place, hint=error.hint) from error
-    refuse_old_days(rows, file.metadata, at)
-    return rows, names

@@ -12,6 +12,7 @@ from pydantic_core import to_json
 from streamhouse.errors import SourceError, StreamhouseError
 from streamhouse.ingest.cdc_options import CdcOptions
 from streamhouse.ingest.cdc_topic import journal_of
+from streamhouse.ingest.columnar import is_columnar
 from streamhouse.ingest.csv_header import CsvRules
 from streamhouse.ingest.debezium_schema import messages_of
 from streamhouse.ingest.event_files import newest_captured, newest_lines
@@ -103,7 +104,7 @@ def _files(name: str, options: FilesOptions, root: Path) -> Shape | None:
     apart = tuple((n, tuple(found)) for n, found in types.items() if len(set(found)) > 1)
     all_columns = {**columns, **{column.name: column for column in options.metadata_columns}}
     found = _shape(name, tuple(_as_column(c) for c in all_columns.values()), shards=apart)
-    return found.model_copy(update={"inferred": options.kind != "parquet"})
+    return found.model_copy(update={"inferred": not is_columnar(options.kind)})
 
 
 def _newest(files: Sequence[str], options: FilesOptions, place: FilePlace) -> dict[str, Column]:
