@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from io import BytesIO
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 import fastavro
 import pyarrow as pa
@@ -37,10 +37,13 @@ _MARK = b"Obj\x01"
 _SYNC_BYTES = 16
 _PART_BYTES = 64 << 20
 _CHECKSUM_BYTES = 4
+_PIECE_BYTES = 1 << 20
 _SCHEMA, _CODEC = b"avro.schema", b"avro.codec"
 _METADATA = {"type": "map", "values": "bytes"}
 _OTHER_END = "its compressed data do not end where it does"
 _DAMAGED = "the file is damaged: put it there again"
+
+Read = TypeVar("Read", bytes, bytearray)
 
 
 class _TooLargeError(UnreadableError):
@@ -269,9 +272,12 @@ def _of_decoder(decoder: bz2.BZ2Decompressor | lzma.LZMADecompressor, data: byte
 
 
 def _zstandard(data: bytes) -> bytes:
+    found = bytearray()
     with pa.CompressedInputStream(pa.BufferReader(data), "zstd") as stream:
-        found: bytes = _within(stream.read(MOST_BYTES + 1))
-    return found
+        while more := stream.read(_PIECE_BYTES):
+            found += more
+            _within(found)
+    return bytes(found)
 
 
 def _snappy(data: bytes) -> bytes:
@@ -296,7 +302,7 @@ def _snappy_size(data: bytes) -> int:
     raise ValueError("it does not begin as data of snappy do")
 
 
-def _within(found: bytes) -> bytes:
+def _within(found: Read) -> Read:
     if len(found) > MOST_BYTES:
         raise _TooLargeError
     return found

@@ -21,9 +21,10 @@ from streamhouse.ingest.journal import TableBase
 from streamhouse.ingest.listing import check_place, in_order
 from streamhouse.ingest.long_values import LongValues
 from streamhouse.ingest.not_null import required_of_those
-from streamhouse.ingest.options import check_options, of_option
+from streamhouse.ingest.options import check_options
 from streamhouse.ingest.replays import Replays, rows_again, without_replays
 from streamhouse.ingest.truncations import NO_DECISIONS, Truncations
+from streamhouse.ingest.wrong_option import of_option
 from streamhouse.model.table import Column
 from streamhouse.model.types import Position
 from streamhouse.stores.arrow import arrow_schema

@@ -10,8 +10,8 @@ from streamhouse.ingest.files_options import FilesOptions
 from streamhouse.ingest.folders import data_path
 from streamhouse.ingest.listing import check_place, list_files
 from streamhouse.ingest.object_reader import ObjectReader, object_reader
-from streamhouse.ingest.options import of_option
 from streamhouse.ingest.stored_object import CHANGED, AnyFile, StoredObject, lost, replaced
+from streamhouse.ingest.wrong_option import of_option
 from streamhouse.model.object_connection import S3
 
 

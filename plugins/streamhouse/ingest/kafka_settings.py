@@ -9,8 +9,8 @@ from streamhouse.doors.setting import Kind, RefusedSetting
 from streamhouse.errors import Location, SourceError
 from streamhouse.ingest.broker_options import BrokerOptions
 from streamhouse.ingest.folders import project_file
-from streamhouse.ingest.options import of_option
 from streamhouse.ingest.permitted import check_variable, value_of
+from streamhouse.ingest.wrong_option import of_option
 
 
 def check_settings(options: BrokerOptions, root: Path, at: Location | None) -> None:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from streamhouse.errors import Location, SourceError, did_you_mean
 from streamhouse.ingest.base import RowSource as OpenSource
-from streamhouse.ingest.options import at_the_option
 from streamhouse.ingest.truncations import Truncations
+from streamhouse.ingest.wrong_option import at_the_option
 from streamhouse.model.bad_rows import KIND, OPTION, base_options, policy_of
 from streamhouse.model.flow import Source
 from streamhouse.model.plan import PlannedSource

@@ -1,15 +1,12 @@
 """Checks the options of a source against the model of its kind."""
 
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
 from streamhouse.errors import Location, SourceError, did_you_mean
-from streamhouse.model.flow import Source
-from streamhouse.model.plan import PlannedSource
 from streamhouse.model.types import Frozen
 from streamhouse.sql.written_type import WrittenTypeError, written_type
 
@@ -42,35 +39,6 @@ def check_options(model: type[Options], kind: str, options: Mapping[str, Any], a
         refused = SourceError(message, at=at, hint=hint)
         refused.option = "" if first["type"] == "missing" else name
         raise refused from error
-
-
-@contextmanager
-def of_option(option: str) -> Iterator[None]:
-    """Let an error of the block be one of an option, unless it names another one.
-
-    Raises:
-        SourceError: as the block does.
-    """
-    try:
-        yield
-    except SourceError as error:
-        error.option = error.option or option
-        raise
-
-
-@contextmanager
-def at_the_option(source: Source | PlannedSource) -> Iterator[None]:
-    """Let an error of the block stand where a person wrote the option that is wrong, where it names one.
-
-    Raises:
-        SourceError: as the block does.
-    """
-    try:
-        yield
-    except SourceError as error:
-        if isinstance(source, Source) and error.option and error.at == source.at:
-            error.at = source.place_of(error.option)
-        raise
 
 
 def stored_types(columns: Mapping[str, str]) -> dict[str, str]:

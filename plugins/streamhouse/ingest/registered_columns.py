@@ -9,9 +9,9 @@ from streamhouse.errors import Location, SourceError, did_you_mean
 from streamhouse.ingest.json_schema import fits_json, json_columns
 from streamhouse.ingest.kafka_options import KafkaOptions
 from streamhouse.ingest.message_formats import LANGUAGES
-from streamhouse.ingest.options import of_option
 from streamhouse.ingest.schema_registry import NotRegistered, RegisteredSchema, RegistryClient, SubjectVersion
 from streamhouse.ingest.unreadable import UnreadableError
+from streamhouse.ingest.wrong_option import of_option
 from streamhouse.model.shape import SeenColumn
 from streamhouse.stores.arrow import arrow_type
 

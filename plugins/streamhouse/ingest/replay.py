@@ -13,8 +13,9 @@ from pydantic import Field, field_validator
 
 from streamhouse.errors import Location, MissingPackageError, SourceError, did_you_mean
 from streamhouse.ingest.not_null import HINT, NotNull, first_null, required
-from streamhouse.ingest.options import check_options, of_option
+from streamhouse.ingest.options import check_options
 from streamhouse.ingest.parquet import ParquetRows, parquet_rows
+from streamhouse.ingest.wrong_option import of_option
 from streamhouse.model.table import Column
 from streamhouse.model.types import Position
 

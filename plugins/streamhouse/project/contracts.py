@@ -11,7 +11,7 @@ from streamhouse.errors import (
     StoreUnavailableError,
     StreamhouseError,
 )
-from streamhouse.ingest.options import at_the_option
+from streamhouse.ingest.wrong_option import at_the_option
 from streamhouse.model.flow import Source
 from streamhouse.model.notice import Notice
 from streamhouse.model.plan import FlowPlan

@@ -8,7 +8,7 @@ from typing import Any
 from streamhouse.errors import Location, SourceError, did_you_mean
 from streamhouse.ingest.base import RowSource
 from streamhouse.ingest.not_null import required, required_of_those
-from streamhouse.ingest.options import check_options, of_option
+from streamhouse.ingest.options import check_options
 from streamhouse.ingest.tables.base import OtherTable, TableLook
 from streamhouse.ingest.tables.connections import tables_connection
 from streamhouse.ingest.tables.fluss import FlussAdded, FlussChanges, FlussLook, FlussTable, fluss_table
@@ -16,6 +16,7 @@ from streamhouse.ingest.tables.modes import refuse_kind, refuse_table
 from streamhouse.ingest.tables.options import OtherTableOptions
 from streamhouse.ingest.tables.sources import AddedRows, ChangedRows
 from streamhouse.ingest.tables.types import has_type
+from streamhouse.ingest.wrong_option import of_option
 from streamhouse.model.connection import Connection
 from streamhouse.model.lake_connection import IcebergConnection, PaimonConnection
 from streamhouse.model.shape import SeenColumn
