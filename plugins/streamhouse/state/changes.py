@@ -202,6 +202,11 @@ def newest_open(connection: Connection, flow: str, environment: str | None = Non
     return change_of(row) if row is not None else None
 
 
+def open_flows(connection: Connection) -> set[str]:
+    """The flows of which `newest_open` gives something, in production or an environment, or finds it damaged."""
+    return set(connection.execute(select(changes.c.flow).distinct().where(IS_OPEN)).scalars())
+
+
 def recent(
     connection: Connection, flow: str | None, limit: int, unreadable: list[UnreadableChange] | None = None
 ) -> Sequence[Change]:

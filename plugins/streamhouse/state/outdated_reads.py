@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, Row, and_, select
 
 from streamhouse.model.version import stored_name
 from streamhouse.state.change_sums import is_whole
@@ -44,17 +44,23 @@ class OutdatedRead:
     followers: dict[str, list[str]] = field(default_factory=dict)
 
 
+_IS_OUTDATED = and_(
+    read_version.c.table_name == table_version.c.table_name, read_version.c.version != table_version.c.version
+)
+
+
+def outdated_flows(connection: Connection) -> set[str]:
+    """The flows of which `outdated_reads` gives something, or finds something damaged."""
+    return set(connection.execute(select(read_version.c.flow).distinct().where(_IS_OUTDATED)).scalars())
+
+
 def outdated_reads(connection: Connection, flow: str) -> list[OutdatedRead]:
     """What a flow reads of other flows at versions that no longer serve, by table.
 
     Raises:
         DamagedStateError: a record of it is damaged.
     """
-    rows = select(read_version.c.version.label("read"), table_version).where(
-        read_version.c.flow == flow,
-        read_version.c.table_name == table_version.c.table_name,
-        read_version.c.version != table_version.c.version,
-    )
+    rows = select(read_version.c.version.label("read"), table_version).where(read_version.c.flow == flow, _IS_OUTDATED)
     behind = connection.execute(rows.order_by(table_version.c.table_name)).all()
     return [_outdated(connection, flow, row) for row in behind]
 

@@ -166,6 +166,11 @@ class StateStore(EpochRecords):
         with self._database.read() as connection:
             return changes.newest_open(connection, flow, environment)
 
+    def flows_in_change(self) -> set[str]:
+        """The flows of which something was asked that is not done."""
+        with self._database.read() as connection:
+            return changes.open_flows(connection)
+
     def environments(self, unreadable: list[UnreadableChange] | None = None) -> list[Change]:
         """What is built in environments, the newest first; `unreadable` as of `changes.recent`."""
         with self._database.read() as connection:

@@ -7,7 +7,7 @@ from sqlalchemy import Connection
 from streamhouse.model.types import Tier
 from streamhouse.state import epochs, meanings, plans, versions
 from streamhouse.state.connect import Database
-from streamhouse.state.outdated_reads import OutdatedRead, outdated_reads
+from streamhouse.state.outdated_reads import OutdatedRead, outdated_flows, outdated_reads
 from streamhouse.state.records import MeaningSince, RetiredVersion, VersionSince
 
 
@@ -53,6 +53,11 @@ class TableRecords:
         """What a flow reads of other flows at versions that no longer serve, by table; see `state.outdated_reads`."""
         with self._database.read() as connection:
             return outdated_reads(connection, flow)
+
+    def outdated_flows(self) -> set[str]:
+        """The flows that have `outdated_reads`."""
+        with self._database.read() as connection:
+            return outdated_flows(connection)
 
     def has_rows_of(self, flow: str, table: str) -> bool:
         """Whether an epoch of a flow ever wrote rows to a table, as stores call it."""

@@ -146,6 +146,12 @@ class Upstream:
             rows = connection.execute(select(table).where(mine).order_by(table.c.seen_ms, table.c.id)).all()
         return [_record(row) for row in rows]
 
+    def flows_unsettled(self) -> set[str]:
+        """The flows of which `unsettled` gives something, or finds something damaged."""
+        with self._database.read() as connection:
+            query = select(table.c.flow).distinct().where(_is_one_of((*OPEN, EventStatus.REFUSED)))
+            return set(connection.execute(query).scalars())
+
     def stamp(self) -> tuple[int, int]:
         """Another one whenever a change was noted or settled: how many there are, and the sum of when each was."""
         with self._database.read() as connection:
