@@ -93,7 +93,7 @@ class KilledDatabase(ABC):
                 the time of a change, the times are taken from there.
 
         Raises:
-            AssertionError: that was so, and the changes of an id, or their order, are others.
+            AssertionError: that was so, and the changes of an id, their order, or the order of their times, are others.
         """
 
     def rows(self, query: str) -> list[Row]:
@@ -186,7 +186,8 @@ class KilledMariaDB(KilledDatabase):
         noted = [(id_, op, *values) for op, id_, *values in self.rows(_MARIADB_CHANGES)]
         assert noted == [(id_, "d" if op == "d" else "u", *values) for id_, _, op, *values in ours]
         found = [(id_, at, op, *values) for (id_, at, *_), (_, op, *values) in zip(ours, noted, strict=True)]
-        return sorted(found, key=itemgetter(0, 1))  # a change of a later transaction may have an earlier time
+        assert found == sorted(found, key=itemgetter(0, 1))  # the times do not fall in the order of the log
+        return found
 
 
 @contextmanager
