@@ -149,7 +149,7 @@ def _measure(arm: Arm, feeds: dict[str, Feed], warm_up_s: float, window_s: float
         lags[name] += found["ads"]
         layers = ", ".join(f"{layer} {median(of):.0f}" for layer, of in found.items())
         print(f"{name}: median {layers} ms over {len(found['ads'])} rows; {meter.load()}", flush=True)
-    show([_figure(lags, 0.5, Bound(300)), _figure(lags, 0.99, Bound())])
+    show([_figure(lags, 0.5, Bound(300)), _figure(lags, 0.95, Bound())])
 
 
 def _figure(lags: dict[str, list[float]], quantile: float, bound: Bound) -> Figure:
