@@ -178,7 +178,7 @@ class KilledMariaDB(KilledDatabase):
 
     def change(self, chance: random.Random, over: Event) -> None:
         with suppress(pymysql.MySQLError), self.shop.session() as session:  # a deadlock ends the session, too
-            while not over.wait(0.1):
+            while not over.wait(0.2):
                 with suppress(pymysql.IntegrityError):
                     capture_mariadb.random_transaction(session, chance)
 

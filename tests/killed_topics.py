@@ -67,7 +67,7 @@ class KilledTopics:
             }
         )
         number = 0
-        while not over.wait(0.05):
+        while not over.wait(0.2):
             for _ in range(chance.randint(1, 10)):
                 producer.produce(SALES, json.dumps({"number": number, "cents": chance.randint(0, 999)}))
                 self._sent.add(number)

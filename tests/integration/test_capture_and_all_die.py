@@ -276,7 +276,7 @@ def drained(world: World) -> None:
     assert world.capture is not None
     world.kill_runner()
     world.shop.until_caught_up(world.capture)
-    code, printed = run(world.project, FLOW)
+    code, printed = run(world.project, FLOW, timeout=5 * PATIENCE_S)
     assert code == 0, printed
 
 
