@@ -1,10 +1,11 @@
 """A MariaDB server that restarts, with a shop in it, and what is done to the rows of the shop."""
 
 import random
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pymysql
 
 from tests.capture import PASSWORD, Shop
@@ -40,6 +41,17 @@ class Server:
 
     def stop(self) -> None:
         self._block.close()
+
+    def kill(self) -> None:
+        """Kill it; what was committed stays."""
+        (found,) = [one for one in psutil.Process().children() if self._is_of(one)]
+        found.kill()
+        self.stop()
+
+    def _is_of(self, process: psutil.Process) -> bool:
+        with suppress(psutil.Error):  # another one that ends at this moment
+            return f"--datadir={self._folder / 'data'}" in process.cmdline()
+        return False
 
     def root(self) -> Any:
         return pymysql.connect(host="127.0.0.1", port=self._port or 0, user="root", autocommit=True)

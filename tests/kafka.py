@@ -4,7 +4,7 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,18 +73,50 @@ class Login:
     key: Path
 
 
+class Broker:
+    """A broker that can be killed and started again; it keeps its address and its messages.
+
+    Args:
+        folder: Of its settings, its log and its messages.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        own, controller = take_ports(2)
+        self._port = own
+        self._settings = {
+            **SETTINGS,
+            "listeners": f"PLAINTEXT://{LOOPBACK}:{own},CONTROLLER://{LOOPBACK}:{controller}",
+            "advertised.listeners": f"PLAINTEXT://{LOOPBACK}:{own}",
+            "controller.quorum.voters": f"1@{LOOPBACK}:{controller}",
+        }
+        self._block = ExitStack()
+        self._process: subprocess.Popen[bytes] | None = None
+        self.servers = f"{LOOPBACK}:{own}"
+
+    def start(self) -> None:
+        """Start it, or start it again."""
+        self._process = self._block.enter_context(_started(self._folder, self._settings, self._port))
+
+    def kill(self) -> None:
+        """Kill it; what it has acknowledged stays."""
+        assert self._process is not None
+        self._process.kill()
+        self.stop()
+
+    def stop(self) -> None:
+        self._block.close()
+
+
 @contextmanager
 def broker(folder: Path) -> Iterator[str]:
     """The address `127.0.0.1:PORT` of a new broker; it ends with the block."""
-    own, controller = take_ports(2)
-    settings = {
-        **SETTINGS,
-        "listeners": f"PLAINTEXT://{LOOPBACK}:{own},CONTROLLER://{LOOPBACK}:{controller}",
-        "advertised.listeners": f"PLAINTEXT://{LOOPBACK}:{own}",
-        "controller.quorum.voters": f"1@{LOOPBACK}:{controller}",
-    }
-    with _started(folder, settings, own):
-        yield f"{LOOPBACK}:{own}"
+    found = Broker(folder)
+    found.start()
+    try:
+        yield found.servers
+    finally:
+        found.stop()
 
 
 @contextmanager
@@ -120,22 +152,25 @@ def broker_with_login(folder: Path, user: str, password: str) -> Iterator[Login]
 
 
 @contextmanager
-def _started(folder: Path, settings: Mapping[str, object], port: int, *storage: str) -> Iterator[None]:
+def _started(
+    folder: Path, settings: Mapping[str, object], port: int, *storage: str
+) -> Iterator["subprocess.Popen[bytes]"]:
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "server.properties"
     given = {**settings, "log.dirs": str(folder / "data")}
     file.write_text("".join(f"{key}={value}\n" for key, value in given.items()))
     java = [str(find_java().executable), "-Xmx384m", "-XX:+UseSerialGC", "-cp", str(_jars() / "*")]
+    words = ["format", "--ignore-formatted", "-t", "c3RyZWFtaG91c2UtdGVzdA", "-c", str(file), *storage]
     formatted = subprocess.run(
-        [*java, "kafka.tools.StorageTool", "format", "-t", "c3RyZWFtaG91c2UtdGVzdA", "-c", str(file), *storage],
+        [*java, "kafka.tools.StorageTool", *words],
         capture_output=True,
         text=True,
         check=False,
     )
     assert formatted.returncode == 0, formatted.stdout + formatted.stderr
-    with process([*java, "kafka.Kafka", str(file)], folder / "log", signal.SIGTERM):
+    with process([*java, "kafka.Kafka", str(file)], folder / "log", signal.SIGTERM) as started:
         until_open(port)
-        yield
+        yield started
 
 
 def _jars() -> Path:

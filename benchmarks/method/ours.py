@@ -108,7 +108,8 @@ class _Keeping(Meter):
 
 
 def _row(positions: dict[str, dict[str, int]]) -> int:
-    return positions.get("events", {}).get("row", 0)
+    """Rows of a replay, or events of all files of a journal, up to a position."""
+    return sum(positions.get("events", {}).values())
 
 
 def main() -> None:

@@ -1,8 +1,4 @@
-"""A database under load, its capture, the flow and Fluss die again and again: rows and histories equal the database's.
-
-The truth of the histories comes from the database alone: a trigger writes down each change with its transaction, and
-the server knows when each transaction was committed.
-"""
+"""A database under load, its capture, the flow, Fluss and a broker die again and again: rows and histories equal."""
 
 import json
 import os
@@ -18,19 +14,19 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import psutil
-import psycopg
 import pytest
 
 from streamhouse.project.project import Project
 from streamhouse.services.services import Services
-from tests.capture import TABLES, Shop, random_transaction
+from tests import killed_topics
 from tests.chance import drawn_seed
 from tests.flows import command
-from tests.gate.levels import deep
+from tests.gate.levels import deep, soak
+from tests.killed_databases import KilledDatabase, killed_database
+from tests.killed_topics import KilledTopics
 from tests.kills import run
 from tests.patience import PATIENCE_S, SOAKING, until
 from tests.ports import take_ports
-from tests.production import postgres
 
 pytestmark = [
     pytest.mark.services,
@@ -51,10 +47,10 @@ flow: {FLOW}
 max_rows_per_epoch: 1000
 sources:
   orders:
-    cdc: {{postgres: {{connection: shop, table: public.orders}}, primary_key: [id], columns: {json.dumps(COLUMNS)}}}
+    cdc: {{{{ORDERS}}, primary_key: [id], columns: {json.dumps(COLUMNS)}}}
   changes:
     cdc:
-      postgres: {{connection: shop, table: public.orders}}
+      {{ORDERS}}
       mode: append
       primary_key: [id]
       columns: {json.dumps(COLUMNS)}
@@ -72,46 +68,34 @@ HISTORY = [
     *("action", "add", "scd2", "--input", "ods.changes", "--key", "id"),
     *("--op", "op", "--order", "committed_at", "--sequence", "change"),
 ]
-AUDIT = """
-CREATE TABLE audit (nr bigserial, xid xid8 DEFAULT pg_current_xact_id(), op text, id bigint, customer text,
-  amount numeric(12,2), note text);
-CREATE FUNCTION audited() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-  IF TG_OP = 'DELETE' OR (TG_OP = 'UPDATE' AND OLD.id <> NEW.id) THEN
-    INSERT INTO audit (op, id) VALUES ('d', OLD.id);
-  END IF;
-  IF TG_OP <> 'DELETE' THEN
-    INSERT INTO audit (op, id, customer, amount, note) VALUES ('u', NEW.id, NEW.customer, NEW.amount, NEW.note);
-  END IF;
-  RETURN NULL;
-END $$;
-CREATE TRIGGER audited AFTER INSERT OR UPDATE OR DELETE ON orders FOR EACH ROW EXECUTE FUNCTION audited();
-"""
-CHANGES = """
-SELECT id, pg_xact_commit_timestamp(xid::xid) AS at, op, customer, amount, note FROM audit ORDER BY id, at, nr
-"""
 
 
 class World:
     """Everything that may die, and what is asked of it in the end."""
 
-    def __init__(self, root: Path, folder: Path, services: Services, block: ExitStack) -> None:
-        self._folder, self._services, self._block = folder, services, block
-        self._port = take_ports(1)[0]
-        self._server = ExitStack()
-        block.callback(lambda: self._server.close())
-        self.start_database()
-        self.shop = Shop(root, self._url)
+    def __init__(
+        self, database: KilledDatabase, topics: KilledTopics | None, services: Services, block: ExitStack
+    ) -> None:
+        self.database, self.topics = database, topics
+        self._services, self._block = services, block
+        self.shop = database.shop
         for name, text in FILES.items():
-            (root / name).parent.mkdir(exist_ok=True)
-            (root / name).write_text(text)
+            file = self.shop.root / name
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(text.replace("{ORDERS}", database.orders))
+        if topics is not None:
+            sources = killed_topics.SOURCES.replace("SERVERS", topics.servers)
+            self.edit("steps:\n", f"{sources}steps:\n")
+            self.edit("tables:\n", f"{killed_topics.STEPS}tables:\n")
         self.environment = {**os.environ, **self.shop.environment}
         self.capture: subprocess.Popen[bytes] | None = None
         self.runner: subprocess.Popen[bytes] | None = None
 
-    def start_database(self) -> None:
-        settings = ("wal_level=logical", "track_commit_timestamp=on", "max_wal_senders=10", "max_replication_slots=10")
-        self._server = ExitStack()
-        self._url = self._server.enter_context(postgres(*settings, folder=self._folder, port=self._port))
+    def edit(self, before: str, after: str) -> None:
+        """Replace a text in the file of the flow."""
+        flow = self.shop.root / "flows" / f"{FLOW}.yaml"
+        assert before in flow.read_text()
+        flow.write_text(flow.read_text().replace(before, after))
 
     def streamhouse(self, *words: str) -> None:
         program = command(self.project, FLOW)[0]
@@ -169,11 +153,10 @@ class World:
         if self.runner is not None:
             ended(self.runner, signal.SIGKILL)
 
-    def kill_database(self) -> None:
-        pid = int((self._folder / "data" / "postmaster.pid").read_text().split()[0])
-        killed([psutil.Process(pid), *psutil.Process(pid).children(recursive=True)])
-        self._server.close()
-        self.start_database()
+    def deaths(self) -> list[Callable[[], None]]:
+        """Each ends with the death; what is not a process of ours runs again then."""
+        found = [self.kill_capture, self.kill_java, self.kill_runner, self.database.kill, self.kill_fluss]
+        return found if self.topics is None else [*found, self.topics.kill]
 
     def kill_fluss(self) -> None:
         for service in self._services.status().services:
@@ -209,36 +192,41 @@ def killed(processes: list[psutil.Process]) -> None:
 
 
 @pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[World]:
+    kind, has_topics = request.param
     with ExitStack() as block:
         services = Services(tmp_path / "services", port=take_ports(1)[0])
         (tmp_path / "services").mkdir()
         block.callback(services.down)
         monkeypatch.setenv("STREAMHOUSE_FLUSS", services.up().fluss)
         monkeypatch.setenv("STREAMHOUSE_SPARK_MASTER", "local[2]")
-        folder = Path(block.enter_context(TemporaryDirectory(prefix="postgres-")))
-        yield World(tmp_path / "shop", folder, services, block)
+        topics = KilledTopics(tmp_path / "kafka") if has_topics else None
+        if topics is not None:
+            block.callback(topics.stop)
+        folder = Path(block.enter_context(TemporaryDirectory(prefix=f"{kind}-")))
+        database = block.enter_context(killed_database(kind, tmp_path / "shop", folder))
+        yield World(database, topics, services, block)
 
 
+@pytest.mark.parametrize(
+    "world",
+    [
+        pytest.param(("postgres", False), id="postgres"),
+        pytest.param(("postgres", True), id="postgres-and-topics", marks=soak),
+        pytest.param(("mariadb", True), id="mariadb-and-topics", marks=soak),
+    ],
+    indirect=True,
+)
 def test_rows_and_histories_equal_the_database_whatever_dies(world: World) -> None:
     chance = random.Random(drawn_seed(29))
-    with world.shop.session() as session:
-        session.execute(TABLES.encode())
-        session.execute(AUDIT.encode())
+    world.database.prepare()
     world.streamhouse(*HISTORY)
-    flow = world.shop.root / "flows" / f"{FLOW}.yaml"
-    flow.write_text(flow.read_text().replace("tables:\n", f"{STEP}tables:\n"))
+    world.edit("tables:\n", f"{STEP}tables:\n")
     world.streamhouse("validate")
     world.start()
     world.shop.until_begun(world.capture)  # an empty snapshot: every change is in the log
     with loads(world, chance):
-        deaths: list[Callable[[], None]] = [
-            world.kill_capture,
-            world.kill_java,
-            world.kill_runner,
-            world.kill_database,
-            world.kill_fluss,
-        ]
+        deaths = world.deaths()
         rounds = 12 if SOAKING else 3
         for number in range(rounds):
             goes_on(world)
@@ -247,16 +235,24 @@ def test_rows_and_histories_equal_the_database_whatever_dies(world: World) -> No
                 death()
         goes_on(world)
     drained(world)
-    with world.shop.session() as session:
-        orders = session.execute(b"SELECT id, customer, amount, note FROM orders ORDER BY id").fetchall()
-        spent = session.execute(
-            b"SELECT customer, SUM(amount), COUNT(*) FROM orders WHERE customer IS NOT NULL GROUP BY 1 ORDER BY 1"
-        ).fetchall()
-        changes = session.execute(CHANGES.encode()).fetchall()
+    assert_equals_the_database(world)
+    if world.topics is not None:
+        sales = asked(world, "SELECT part, place, number, cents FROM ods.sales ORDER BY part, place")
+        assert sales == world.topics.sales()
+        assert asked(world, "SELECT id, name FROM ods.clients ORDER BY id") == world.topics.clients()
+
+
+def assert_equals_the_database(world: World) -> None:
+    rows = world.database.rows
+    orders = "SELECT id, customer, amount, note FROM {} ORDER BY id"
+    assert asked(world, orders.format("ods.orders")) == rows(orders.format("orders"))
+    assert asked(world, "SELECT customer, amount, orders FROM dws.spent ORDER BY customer") == rows(
+        "SELECT customer, SUM(amount), COUNT(*) FROM orders WHERE customer IS NOT NULL GROUP BY 1 ORDER BY 1"
+    )
+    ours = asked(world, "SELECT id, committed_at, op, customer, amount, note FROM ods.changes ORDER BY id, change")
+    changes = world.database.changes(ours)
     assert len(changes) > 500
-    assert asked(world, "SELECT id, customer, amount, note FROM ods.orders ORDER BY id") == orders
-    assert asked(world, "SELECT customer, amount, orders FROM dws.spent ORDER BY customer") == spent
-    assert asked(world, "SELECT COUNT(*) FROM ods.changes") == [(len(changes),)]
+    assert len(ours) == len(changes)
     versions = "SELECT id, customer, amount, note, valid_from, valid_to FROM dwd.history ORDER BY id, valid_from"
     assert asked(world, versions) == history(changes)
 
@@ -280,25 +276,33 @@ def drained(world: World) -> None:
     assert world.capture is not None
     world.kill_runner()
     world.shop.until_caught_up(world.capture)
-    code, printed = run(world.project, FLOW)
+    code, printed = run(world.project, FLOW, timeout=5 * PATIENCE_S)
     assert code == 0, printed
 
 
 class loads:  # noqa: N801  it is called as a function is
-    """Three sessions change rows, whatever happens to the database, as long as the block lasts."""
+    """Three sessions change rows, and messages are sent, whatever happens to the servers, while the block lasts."""
 
     def __init__(self, world: World, chance: random.Random) -> None:
-        self._world = world
         self._over = threading.Event()
-        self._threads = [threading.Thread(target=self._load, args=(random.Random(chance.random()),)) for _ in range(3)]
+        self._failure: BaseException | None = None
+        change = [self._again(world.database)] * 3 + ([] if world.topics is None else [world.topics.change])
+        self._threads = [
+            threading.Thread(target=self._load, args=(one, random.Random(chance.random()))) for one in change
+        ]
 
-    def _load(self, chance: random.Random) -> None:
-        while not self._over.is_set():
-            with suppress(psycopg.Error), self._world.shop.session() as session:
-                while not self._over.wait(0.1):
-                    with suppress(psycopg.errors.UniqueViolation, psycopg.errors.DeadlockDetected):  # rolled back
-                        random_transaction(session, chance)
-            self._over.wait(0.2)
+    def _again(self, database: KilledDatabase) -> Callable[[random.Random, threading.Event], None]:
+        def change(chance: random.Random, over: threading.Event) -> None:
+            while not over.wait(0.2):
+                database.change(chance, over)
+
+        return change
+
+    def _load(self, change: Callable[[random.Random, threading.Event], None], chance: random.Random) -> None:
+        try:
+            change(chance, self._over)
+        except BaseException as error:  # noqa: BLE001  told at the end
+            self._failure = error
 
     def __enter__(self) -> None:
         for one in self._threads:
@@ -308,6 +312,8 @@ class loads:  # noqa: N801  it is called as a function is
         self._over.set()
         for one in self._threads:
             one.join()
+        if self._failure is not None:
+            raise self._failure
 
 
 def asked(world: World, query: str) -> list[tuple[Any, ...]]:

@@ -17,6 +17,7 @@ from streamhouse.ingest.event_run import EventRun, event_runs
 from streamhouse.ingest.journal_base import BASE
 from streamhouse.ingest.listing import in_order
 from streamhouse.ingest.options import check_options
+from streamhouse.ingest.rising_times import Rise, RisingTimes
 from streamhouse.ingest.truncations import FOLLOWED
 from streamhouse.model.plan import PlannedSource
 from streamhouse.model.table import Column
@@ -44,6 +45,7 @@ class ChangeRows:
         self._changes = changes
         self._columns = columns
         self._metadata = metadata
+        self._times = RisingTimes(changes, changes.wanted.table)
         self.available = changes.available
         self.advance = changes.advance
         self.rows_between = changes.rows_between
@@ -68,33 +70,39 @@ class ChangeRows:
         wanted = tuple(one for one in self._columns if columns is None or one.name in columns)
         schema = arrow_schema(wanted)
         found = self._changes.lines_between(start, end)
+        rise = Rise(self._times, start)
         of_base = [one for one in found if self._is_base(one[0])]
-        parts = [self._rows(changes, 0, schema) for changes in self._of_base(of_base)]
-        for name, first, lines in (one for one in found if not self._is_base(one[0])):
-            parts += [self._rows(changes, number, schema) for changes, number in self._runs(name, first, lines, end)]
+        parts = [self._rows(changes, 0, schema) for changes in self._of_base(of_base, rise)]
+        for part in (one for one in found if not self._is_base(one[0])):
+            parts += [self._rows(changes, number, schema) for changes, number in self._runs(*part, end, rise)]
+        rise.end(end)
         return pa.concat_tables([schema.empty_table(), *parts])
 
     def _is_base(self, name: str) -> bool:  # noqa: ARG002  only a journal has one
         """Whether lines are of a base; a file of a person is none, whatever it is called."""
         return False
 
-    def _of_base(self, parts: list[tuple[str, int, list[bytes]]]) -> "Iterator[_Changes]":
+    def _of_base(self, parts: list[tuple[str, int, list[bytes]]], rise: Rise) -> "Iterator[_Changes]":
         """The rows of a base, if there is one: as of the end of the changes that it replaces."""
         name = next((name for name, _, _ in parts), "")
-        for run in self._checked([line for _, _, lines in parts for line in lines], name, 0):
+        for run in self._checked([line for _, _, lines in parts for line in lines], name, 0, rise):
             yield _Changes.of_base(run, self._changes.primary_key)
 
-    def _checked(self, lines: list[bytes], name: str, first: int) -> Iterator[EventRun]:
+    def _checked(self, lines: list[bytes], name: str, first: int, rise: Rise) -> Iterator[EventRun]:
         for run in event_runs(lines, replace(self._changes.wanted, are_rows=True), name, first + 1, exact=True):
-            self._refuse_without_time(run, name, first + 1)
+            if "committed_at" in self._metadata.values():
+                self._refuse_without_time(run, name, first + 1)
+                rise.lift(run)
             yield run
 
-    def _runs(self, name: str, first: int, lines: list[bytes], end: Position) -> "list[tuple[_Changes, int]]":
+    def _runs(
+        self, name: str, first: int, lines: list[bytes], end: Position, rise: Rise
+    ) -> "list[tuple[_Changes, int]]":
         """Changes, and the number of the first line's."""
         before = {one: count for one, count in end.items() if in_order(one) < in_order(name)}
         number = 2 * (sum(before.values()) + first)
         found = []
-        for run in self._checked(lines, name, first):
+        for run in self._checked(lines, name, first, rise):
             if run.cleared_at is None:
                 found.append((_Changes.of(run), number))
             else:
@@ -104,7 +112,7 @@ class ChangeRows:
 
     def _refuse_without_time(self, run: EventRun, name: str, first: int) -> None:
         without = next((line for line, mark in run.marks.items() if mark.committed_at is None), None)
-        if without is not None and "committed_at" in self._metadata.values():
+        if without is not None:
             what = "the event does not say in 'source' when it was committed: it has no ts_ms"
             raise SourceError(what, at=Location(name, first + without), hint="leave committed_at out of 'metadata'")
 

@@ -38,6 +38,7 @@ _Row = Mapping[str, Any]
 WRITES = ("c", "u", "r")
 _OF_COMMITS = {"ts_us": 1, "ts_ms": 1000}
 _OF_TRANSACTIONS = ("txId", "gtid")
+_OF_BINLOG = ("mariadb", "mysql")
 
 
 class EventMark(NamedTuple):
@@ -47,11 +48,13 @@ class EventMark(NamedTuple):
         op: Its kind.
         committed_at: In microseconds since 1970; None: it does not say.
         transaction: What the database calls its transaction; None: it does not say, or the row is of a snapshot.
+        of_binlog: Whether `committed_at` is when its statement began, so that a later event may have an earlier time.
     """
 
     op: str
     committed_at: int | None
     transaction: str | None
+    of_binlog: bool = False
 
 
 @dataclass(frozen=True)
@@ -218,7 +221,8 @@ class EventRun:
             raise self._error("the line is no object", number, _NO_EVENT)
         op, after, before = event.get("op"), event.get("after"), event.get("before")
         if self._wanted.are_rows and isinstance(op, str):
-            self.marks[number] = EventMark(op, committed_at(event.get("source")), transaction_of(event))
+            source = event.get("source")
+            self.marks[number] = EventMark(op, committed_at(source), transaction_of(event), is_of_binlog(source))
         if self.cleared_at is not None:
             return
         if op in WRITES:
@@ -333,6 +337,16 @@ def committed_at(source: Any) -> int | None:
         if isinstance(value, int) and not isinstance(value, bool) and value > 0:
             return value * factor
     return None
+
+
+def is_of_binlog(source: Any) -> bool:
+    """Whether an event with this `source` is of MariaDB's or MySQL's connector.
+
+    Example:
+        >>> is_of_binlog({"connector": "mariadb"}), is_of_binlog({"connector": "postgresql"}), is_of_binlog(None)
+        (True, False, False)
+    """
+    return isinstance(source, dict) and source.get("connector") in _OF_BINLOG
 
 
 def transaction_of(event: Mapping[str, Any]) -> str | None:

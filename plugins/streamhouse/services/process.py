@@ -50,7 +50,7 @@ class Process(Frozen):
 
     @property
     def alive(self) -> bool:
-        """Whether it runs. A zombie, which only waits to be reaped, does not."""
+        """Whether one of its threads runs. A zombie, which only waits to be reaped, does not."""
         return self._found() is not None
 
     def stop(self, grace_s: float) -> bool:
@@ -98,7 +98,7 @@ class Process(Frozen):
         try:
             process = psutil.Process(self.pid)
             same = abs(_began_s(process) - self.began_s) < _SAME_START_S
-            return process if same and process.status() != psutil.STATUS_ZOMBIE else None
+            return process if same and not _is_over(process) else None
         except psutil.NoSuchProcess:
             return None
 
@@ -127,6 +127,13 @@ def spawn(command: Sequence[str], *, log: Path, folder: Path, environment: Mappi
     process = Process.of(child.pid)
     assert process is not None
     return process
+
+
+def _is_over(process: "psutil.Process") -> bool:
+    """Whether all threads have ended. It is a zombie from the end of the first one on, and has its ports until then."""
+    import psutil
+
+    return process.status() == psutil.STATUS_ZOMBIE and process.num_threads() <= 1
 
 
 def _began_s(process: "psutil.Process") -> float:

@@ -6,11 +6,22 @@ import sys
 import psutil
 import pytest
 
+from streamhouse.services.ports import answers
 from streamhouse.services.process import Process, spawn
+from tests.patience import until
 
 STUBBORN = (
     "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('ready', flush=True); time.sleep(60)"
 )
+
+
+LEADERLESS = """
+import ctypes, socket, threading, time
+listening = socket.create_server(("127.0.0.1", 0))
+threading.Thread(target=time.sleep, args=(60,)).start()
+print(listening.getsockname()[1], flush=True)
+ctypes.CDLL(None).pthread_exit(None)
+"""
 
 
 @pytest.fixture
@@ -49,6 +60,23 @@ def test_a_zombie_is_gone():
     assert psutil.Process(child.pid).status() == psutil.STATUS_ZOMBIE
     assert not process.alive
     child.wait()
+
+
+def test_a_process_lives_as_long_as_one_of_its_threads_also_when_the_first_has_ended():
+    # A killed server of many threads is so for a moment on a busy machine, and still has its port.
+    child = subprocess.Popen([sys.executable, "-c", LEADERLESS], stdout=subprocess.PIPE)
+    assert child.stdout is not None
+    port = int(child.stdout.readline())
+    process = Process.of(child.pid)
+    until(lambda: psutil.Process(child.pid).status() == psutil.STATUS_ZOMBIE)
+    assert answers(port)
+    assert process.alive
+    assert not process.ended_within(0)
+    child.kill()
+    assert process.ended_within(5)
+    assert not answers(port)
+    child.wait()
+    child.stdout.close()
 
 
 def test_what_ignores_the_request_is_killed_and_told_so(tmp_path):
