@@ -51,6 +51,7 @@ HOSTILE = Wish.model_validate(
         ("thirtythird", 70, {"selfstorage", "solar"}),
         ("thirtyfourth", 70, {"optician", "sawmill"}),
         ("thirtyfifth", 76, {"caterer", "daycare"}),
+        ("thirtysixth", 81, {"hairsalon", "quarry"}),
     ],
 )
 def test_a_set_to_develop_on_has_its_schemas_and_a_part_to_refuse(name, count, schemas):
