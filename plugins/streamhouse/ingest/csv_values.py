@@ -7,12 +7,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from streamhouse.ingest.csv_options import CsvForm
+from streamhouse.ingest.csv_remedies import remedy
 from streamhouse.ingest.csv_times import days, instants, local_times
 from streamhouse.stores.arrow import arrow_type
 from streamhouse.stores.decimals import PLAIN_NUMBER, texts_as_decimals
 
 _WHOLE = r"^[+-]?[0-9]+$"
 _NUMBER = f"^{PLAIN_NUMBER}$"
+_COMMA_NUMBER = r"^-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:E-?[0-9]+)?$"
+"""A number with a comma, which stands as a point here: what Spark's reader takes with the locale of Germany."""
 _FLOATING = f"^(NaN|-?Inf|[+-]?Infinity|{PLAIN_NUMBER})$"
 _ENDLESS = r"(Inf|NaN)"
 _BLANKS = " \t"
@@ -63,7 +66,7 @@ def typed(texts: pa.Array, name: str, type_: str, form: CsvForm) -> pa.Array:
             return values
     text = texts[row].as_py()
     shown = text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
-    raise UnfitError(row, f"column '{name}' is no {type_}: '{shown}'", _remedy(text, type_, form))
+    raise UnfitError(row, f"column '{name}' is no {type_}: '{shown}'", remedy(text, name, type_, form))
 
 
 def as_iso(texts: pa.Array, form: CsvForm) -> pa.Array:
@@ -96,30 +99,6 @@ def _first_unfit(texts: pa.Array, convert: Callable[[pa.Array], object]) -> int:
     return fits
 
 
-def _remedy(text: str, type_: str, form: CsvForm) -> str:
-    """What to do about a text that is no value of a type."""
-    stays = f"mend the file, or declare the column as string{' and convert it in the action' * (type_ != 'string')}"
-    if text.lower() in ("na", "n/a", "null", "none", "nil", "\\n", "nan", "-", "?") and text != form.null_value:
-        return f"null_value: '{text}', if it means NULL; or {stays}"
-    if text.strip() != text:
-        return f"there are spaces around the value; {stays}"
-    if type_.startswith(("decimal", "double", "float")) and "," in text and form.decimal == ".":
-        return f"decimal: ',', if the comma begins the fraction; or {stays}"
-    if type_.startswith("decimal"):
-        return "mend the file, or declare a decimal with more digits, as many as the values have"
-    if type_ == "date":
-        return "date_format: 'dd.MM.yyyy', for example, says how days are written; they lie in 0001..9999"
-    if type_ == "timestamp":
-        return "timestamp_format: 'MM/dd/yyyy HH:mm', for example, says how times are written; they lie in 0001..9999"
-    if type_ == "timestamp_ntz":
-        return "a time of a wall clock is 2026-01-31 10:30:00, without a zone; with a zone it is a timestamp"
-    if type_ == "boolean":
-        return f"a boolean is true or false; {stays}"
-    if type_ in ("tinyint", "smallint", "int"):
-        return f"declare a wider type, such as bigint, if the number is too large; {stays}"
-    return stays
-
-
 Converted = tuple[pa.Array, pa.Array]
 
 
@@ -149,7 +128,7 @@ def _floating(texts: pa.Array, target: pa.DataType, form: CsvForm) -> Converted:
 
 def _decimal(texts: pa.Array, target: pa.DataType, form: CsvForm) -> Converted:
     numbers = _point(texts, form)
-    odd = _unlike(numbers, _NUMBER)
+    odd = _unlike(numbers, _NUMBER if form.decimal == "." else _COMMA_NUMBER)
     return texts_as_decimals(pc.if_else(odd, "0", numbers), target), odd
 
 

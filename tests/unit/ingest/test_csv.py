@@ -285,6 +285,45 @@ def test_remedies(tmp_path):
         assert remedy in refusal(tmp_path, f'v,w\n"{text}",1\n', {"v": type_})
 
 
+@pytest.mark.parametrize(
+    ("decimal", "type_", "text", "remedy"),
+    [
+        (",", "decimal(9,2)", "-1.050,00", "'.' separates thousands, and no number may have it: "),
+        (
+            ",",
+            "decimal(9,2)",
+            "-1.050,00",
+            "CAST(replace(replace(v, '.', ''), ',', '.') AS decimal(9,2)) in the action",
+        ),
+        (",", "double", "1.234.567,5", "'.' separates thousands"),
+        (",", "decimal(9,2)", "1.050", "decimal: '.', if the point begins the fraction; if it separates thousands, "),
+        (",", "decimal(9,2)", "1,050.00", "CAST(replace(v, ',', '') AS decimal(9,2))"),
+        (",", "int", "1.050", "'.' separates thousands"),
+        (",", "decimal(9,2)", "1.5", "decimal: '.', if the point begins the fraction"),
+        (",", "decimal(9,2)", "1,505", "declare a decimal with more digits"),
+        (",", "decimal(9,2)", "+5,00", "Spark's reader takes no + before a decimal with a comma; mend the file"),
+        (".", "decimal(9,2)", "1.050,00", "'.' separates thousands"),
+        (".", "decimal(9,2)", "1,050.00", "CAST(replace(v, ',', '') AS decimal(9,2))"),
+        (".", "decimal(9,2)", "1,050", "decimal: ',', if the comma begins the fraction; if it separates thousands, "),
+        (".", "double", "1,050,000", "',' separates thousands"),
+        (".", "decimal(9,2)", "1'050.00", "CAST(replace(v, '''', '') AS decimal(9,2))"),
+        (".", "int", "1 050", "' ' separates thousands"),
+        (".", "bigint", "1\u202f050", "'\u202f' separates thousands"),
+        (".", "decimal(9,2)", "1.055", "declare a decimal with more digits"),
+        (".", "decimal(9,2)", "1.5 EUR", "mend the file, or declare the column as string and convert it in the action"),
+        (".", "int", "1050.", "wider type"),
+    ],
+)
+def test_remedies_of_numbers(tmp_path, decimal, type_, text, remedy):
+    assert remedy in refusal(tmp_path, f"v;w\n{text};1\n", {"v": type_}, separator=";", decimal=decimal)
+
+
+@pytest.mark.parametrize("text", ["+5,00", "1,5e3", "1,5E+3"])
+def test_decimals_with_a_comma_that_spark_does_not_read(tmp_path, text):
+    columns = {"a": "decimal(9,2)"}
+    assert "no decimal(9,2)" in refusal(tmp_path, f"a;b\n{text};1\n", columns, separator=";", decimal=",")
+
+
 def test_numbers_with_a_comma(tmp_path):
     columns = {"a": "decimal(9,2)", "b": "double"}
     read = rows(tmp_path, "a;b\n1,5;-2,25\n3;,5\n", columns, separator=";", decimal=",")
