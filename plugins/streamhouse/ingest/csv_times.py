@@ -35,6 +35,8 @@ _LETTERS = {
     "a": r"(?P<a>(?i:am|pm))",
     "XXX": r"(?:(?P<z>Z)|(?P<sign>[+-])(?P<oh>[0-9]{2}):(?P<om>[0-9]{2}))",
     "XX": r"(?:(?P<z>Z)|(?P<sign>[+-])(?P<oh>[0-9]{2})(?P<om>[0-9]{2}))",
+    "xxx": r"(?P<sign>[+-])(?P<oh>[0-9]{2}):(?P<om>[0-9]{2})",
+    **dict.fromkeys(("xx", "Z", "ZZ", "ZZZ"), r"(?P<sign>[+-])(?P<oh>[0-9]{2})(?P<om>[0-9]{2})"),
 }
 _LETTERS |= {"S" * n: rf"(?P<f>[0-9]{{1,{n}}})" for n in range(1, 7)}
 _VARIABLE = frozenset({"M", "d", "H", "h", "m", "s", *("S" * n for n in range(2, 7))})
@@ -82,7 +84,7 @@ def time_format(text: str) -> TimeFormat:
             if part not in _LETTERS:
                 known = ", ".join(sorted(_LETTERS, key=str.lower))
                 raise ValueError(f"'{part}' in '{text}' is not taken; known: {known}")
-            if before in _VARIABLE and part[0] not in "aX":
+            if before in _VARIABLE and part[0] not in "aXxZ":
                 raise ValueError(f"nothing in '{text}' says where '{before}' ends and '{part}' begins")
             pattern, before = pattern + _LETTERS[part], part
             letters.add(part[0])

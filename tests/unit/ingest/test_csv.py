@@ -332,6 +332,9 @@ def test_numbers_with_a_comma(tmp_path):
         assert "no decimal(9,2)" in refusal(tmp_path, f"a;b\n{text};1\n", columns, separator=";", decimal=",")
 
 
+APACHE = "dd/MMM/yyyy:HH:mm:ss Z"
+
+
 @pytest.mark.parametrize(
     ("type_", "written", "text", "value"),
     [
@@ -355,6 +358,14 @@ def test_numbers_with_a_comma(tmp_path):
         ),
         ("timestamp", "yyyy-MM-dd HH:mm:ss[.SSSSSS]", "2020-01-02 03:04:05", datetime(2020, 1, 2, 3, 4, 5, tzinfo=UTC)),
         ("timestamp", "yyyy-MM-dd", "2020-01-02", datetime(2020, 1, 2, tzinfo=UTC)),
+        ("timestamp", APACHE, "17/May/2015:10:05:03 +0000", datetime(2015, 5, 17, 10, 5, 3, tzinfo=UTC)),
+        ("timestamp", APACHE, "17/May/2015:10:05:03 -0730", datetime(2015, 5, 17, 17, 35, 3, tzinfo=UTC)),
+        ("timestamp", APACHE, "17/May/2015:10:05:03 +1801", None),
+        ("timestamp", APACHE, "17/May/2015:10:05:03 Z", None),
+        ("timestamp", APACHE, "17/May/2015:10:05:03 +02:00", None),
+        ("timestamp", "yyyy-MM-dd'T'HH:mmZZZ", "2020-01-02T03:04+0100", datetime(2020, 1, 2, 2, 4, tzinfo=UTC)),
+        ("timestamp", "yyyy-MM-dd'T'HH:mmxxx", "2020-01-02T03:04+01:00", datetime(2020, 1, 2, 2, 4, tzinfo=UTC)),
+        ("timestamp", "yyyy-MM-dd'T'HH:mmxx", "2020-01-02T03:04Z", None),
     ],
 )
 def test_formats(tmp_path, type_, written, text, value):
@@ -379,6 +390,7 @@ def test_formats(tmp_path, type_, written, text, value):
         ({"date_format": "dd.mm.yyyy"}, "option 'date_format' of files: 'dd.mm.yyyy' needs one month"),
         ({"date_format": "QQ yyyy"}, "'QQ' in 'QQ yyyy' is not taken"),
         ({"date_format": "dd.MM.yyyy HH"}, "has a time of day"),
+        ({"timestamp_format": "yyyy-MM-dd HH:mm ZZZZ"}, "'ZZZZ' in 'yyyy-MM-dd HH:mm ZZZZ' is not taken; known: "),
         ({"timestamp_format": "dMyyyy"}, "nothing in 'dMyyyy' says where 'd' ends"),
         ({"timestamp_format": "dd.MM.yyyy hh:mm"}, "needs h with a"),
         ({"timestamp_format": "dd.MM.yyyy [HH:mm"}, "a bracket too many"),
