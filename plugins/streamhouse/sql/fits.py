@@ -21,7 +21,7 @@ from streamhouse.sql.dialect import short
 from streamhouse.sql.expressions import OPERATORS
 from streamhouse.sql.frame_bounds import wrong_frame
 from streamhouse.sql.infer import Inference
-from streamhouse.sql.lambdas import lambdas, wrong_function
+from streamhouse.sql.lambdas import lambdas, unlike_keys, wrong_function
 from streamhouse.sql.literals import operated
 from streamhouse.sql.met_types import alike, comparable, meet
 from streamhouse.sql.missing_parts import missing_part, without_common_type
@@ -147,6 +147,7 @@ class _Fit:
             if _LOOKED_AT[type(node)]:
                 yield from self.found(node)
             if isinstance(node, exp.Func):
+                yield from unlike_keys(node, self._type_with, self._names)
                 yield from self._lambdas(node)
 
     def _lambdas(self, node: exp.Expr) -> Iterator[Refused]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from sqlglot import exp
 
 from streamhouse.sql.admit import Refused
+from streamhouse.sql.met_types import alike
 from streamhouse.sql.scopes import arguments_of, function_name
 from streamhouse.sql.spark_type import INT, SparkType
 from streamhouse.sql.typed import Lambda
@@ -26,6 +27,7 @@ _ARITIES: dict[str, tuple[int, int]] = {
     "transform_values": (2, 2),
     "array_sort": (2, 2),
 }
+_TWO = 2
 _PREDICATES = frozenset({"filter", "exists", "forall", "map_filter"})
 
 
@@ -64,6 +66,19 @@ def wrong_function(node: exp.Expr, one: exp.Lambda, kind: SparkType | None) -> I
         yield Refused(one, message, "compare it with Spark's list of functions")
     if name in _PREDICATES and kind is not None and kind.kind not in ("boolean", "void"):
         yield Refused(one, f"the function in {name}() gives {kind}, and no boolean", "compare it")
+
+
+def unlike_keys(node: exp.Expr, type_of: TypeOf, names: Lambda) -> Iterator[Refused]:
+    """The maps of `map_zip_with`, if their keys have no common type: it makes BINARY of text, and text of nothing."""
+    if function_name(node) != "map_zip_with":
+        return
+    maps = [part for part in arguments_of(node) if not isinstance(part, exp.Lambda)]
+    kinds = [type_of(part, names) for part in maps]
+    keys = [kind.fields[0][1] for kind in kinds if kind is not None and kind.fields]
+    if len(keys) == len(maps) == _TWO and not alike(*keys) and {key.kind for key in keys} != {"binary", "string"}:
+        one, other = keys
+        message = f"map_zip_with() takes maps of one type of keys, and {one} and {other} have none"
+        yield Refused(maps[1], message, "convert the keys of one with transform_keys")
 
 
 def _parameters(name: str, kinds: Sequence[SparkType | None], place: int) -> list[SparkType | None]:

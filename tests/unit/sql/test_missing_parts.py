@@ -88,6 +88,10 @@ def test_taken(value: str) -> None:
         ("exists(items, i -> i.sku = array(1))", "string and array<int> cannot be compared"),
         ("filter(items, i -> i.qty)", "the function in filter() gives int, and no boolean"),
         ("forall(arr, e -> e + 1)", "the function in forall() gives int, and no boolean"),
+        (
+            "map_zip_with(map('1', 2), map(1L, 3), (a, x, y) -> a)",
+            "map_zip_with() takes maps of one type of keys, and string and bigint have none",
+        ),
         ("map_filter(m, (a, b) -> b)", "the function in map_filter() gives int, and no boolean"),
     ],
 )
@@ -108,6 +112,8 @@ def test_bodies_of_lambda_functions_are_checked(value: str, message: str) -> Non
         "aggregate(items, named_struct('n', 0), (acc, i) -> named_struct('n', acc.n + i.qty), acc -> acc.n)",
         "transform(transform(items, i -> array(i)), a -> a[0].qty)",
         "map_filter(m, (a, b) -> NULL)",
+        "map_zip_with(map(1, 2), map(1L, 3), (a, x, y) -> a + x)",
+        "map_zip_with(map(X'01', 2), map('a', 3), (a, x, y) -> y)",
         "zip_with(arr, items, (a, i) -> a + i.qty)",
         "filter(arr, e -> b)",
     ],
