@@ -23,6 +23,10 @@ BY_HOUR = "FROM t GROUP BY window(ts, '1 hour')"
             "SESSION_WINDOW(t.ts, '1 hour').`end` IS NULL",
         ),
         (
+            f"SELECT window(ts, '1 hour') AS w {BY_HOUR} HAVING w.end IS NULL",
+            "(WINDOW(t.ts, '1 hour')).`end` IS NULL",
+        ),
+        (
             f"SELECT window.start AS a, max(v) AS x {BY_HOUR} HAVING a IS NULL AND count(*) FILTER (WHERE x > 1) > 0",
             "(WINDOW(t.ts, '1 hour').start) IS NULL AND COUNT(*) FILTER(WHERE t.x > 1) > 0",
         ),
@@ -66,3 +70,32 @@ def test_others_stay(sql: str) -> None:
 def test_having_that_would_mean_another_thing_is_refused(sql: str) -> None:
     with pytest.raises((StreamhouseError, DefinitionErrors), match=r"a\.sql:1:\d+: SH211 a time window in HAVING"):
         checked(sql)
+
+
+@each(
+    ("sql", "having"),
+    [
+        ("SELECT max(s) AS q FROM t HAVING q.a > 0", "(MAX(t.s)).a > 0"),
+        ("SELECT k, max(s) AS Q FROM t GROUP BY k HAVING q.A > 0 AND max(v) > 0", "(MAX(t.s)).A > 0 AND MAX(t.v) > 0"),
+        ("SELECT max(struct(s)) AS q FROM t HAVING q.s.a > 0", "(MAX(STRUCT(t.s))).s.a > 0"),
+        ("SELECT k, first(m) AS q FROM t GROUP BY k HAVING q.a > 0", "(FIRST(t.m)).a > 0"),
+    ],
+)
+def test_fields_of_output_columns_are_read(sql: str, having: str) -> None:
+    assert checked(sql).sql.endswith(f"HAVING {having}")
+
+
+@each(
+    ("sql", "message"),
+    [
+        ("SELECT k, max(s) AS q FROM t GROUP BY k HAVING q.nope > 0", "has no field 'nope'"),
+        ("SELECT k, max(s) AS s FROM t GROUP BY k HAVING s.a > 0", "'s' is neither a group key nor in an aggregate"),
+        ("SELECT max(s) AS q FROM (SELECT s, struct(x) AS q FROM t) HAVING q.a > 0", "'q' is neither a group key"),
+        ("SELECT max(s) AS q, max(v) AS q FROM t HAVING q.a > 0", "unknown table or column 'q'"),
+        ("SELECT max(s) AS q FROM t HAVING max(q.a) > 0", "unknown table or column 'q'"),
+    ],
+)
+def test_fields_are_refused(sql: str, message: str) -> None:
+    with pytest.raises((StreamhouseError, DefinitionErrors), match="hint: ") as refused:
+        checked(sql)
+    assert message in str(refused.value)
