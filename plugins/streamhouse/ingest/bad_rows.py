@@ -1,6 +1,6 @@
 """Takes rows that can be read apart from those that cannot, with the reason of each. Pure."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
@@ -13,6 +13,8 @@ from streamhouse.model.bad_rows import OnBadRows
 from streamhouse.model.types import Position
 
 _LONGEST_MESSAGE = 500
+_ONE_BY_ONE = 8
+"""After so many bad records, one behind the other, the next is likely bad as well."""
 
 
 @dataclass(frozen=True)
@@ -106,42 +108,90 @@ Reason = tuple[str, str]
 """Code and text of what is wrong with a row."""
 
 
+Wrong = Callable[[Sequence[Record]], Mapping[int, Exception]]
+"""Finds records that cannot be parsed, by one look at all of them: number of each → the error of parsing it alone."""
+
+
 def part(
     records: Sequence[Record],
     parse: Callable[[Sequence[Record]], pa.Table],
     reason: Callable[[Record, Exception], Reason],
+    wrong: Wrong[Record] | None = None,
 ) -> Parted:
-    """Parse records, by halves where some cannot be parsed.
+    """Parse records, by halves where some cannot be parsed; one by one where several of them follow each other.
 
     Args:
         records: One row each.
         parse: Gives the rows of some of them.
         reason: What is wrong with a record, by the error of parsing it alone.
+        wrong: Finds some that cannot be parsed, or all; it is called where they cannot be parsed together.
 
     Returns:
-        Of k bad records among n, after about 2k log(n / k) calls of `parse`.
+        Of k bad records among n that `wrong` does not find, after about 2k log(n / k) calls of `parse`; at most about n
+        where they follow each other.
     """
     found = Parted()
-    waiting = [(0, records)]
-    while waiting:
-        first, some = waiting.pop()
-        if not some:
-            continue
-        try:
-            rows = parse(some)
-            if rows.num_rows != len(some):
-                raise ValueError(f"{len(some)} records are {rows.num_rows} rows")
-        except (pa.ArrowException, ValueError, KeyError) as error:
-            if len(some) > 1:
-                half = len(some) // 2
-                waiting += [(first + half, some[half:]), (first, some[:half])]
-            else:
-                code, text = reason(some[0], error)
-                found.wrong[first] = (code, text[:_LONGEST_MESSAGE])
-        else:
-            found.tables.append(rows)
-            found.numbers += range(first, first + len(some))
+    rows = _parsed(records, parse) if len(records) else None
+    if isinstance(rows, pa.Table):
+        found.tables.append(rows)
+        found.numbers += range(len(records))
+    elif rows is not None:
+        errors = wrong(records) if wrong is not None else {}
+        for number, error in errors.items():
+            found.wrong[number] = _shortened(reason(records[number], error))
+        rest = [number for number in range(len(records)) if number not in errors]
+        some = [records[number] for number in rest] if errors else records
+        _part_by_halves(some, rest, parse, reason, found, None if errors else rows)
     return found
+
+
+def _part_by_halves(
+    records: Sequence[Record],
+    numbers: Sequence[int],
+    parse: Callable[[Sequence[Record]], pa.Table],
+    reason: Callable[[Record, Exception], Reason],
+    found: Parted,
+    why: Exception | None,
+) -> None:
+    """Parse records of which `numbers` has the numbers; `why` they cannot be parsed together, where that is known."""
+    waiting = [(0, len(records))]
+    in_a_row = 0  # bad ones, up to the record that is next
+    while waiting:
+        first, end = waiting.pop()
+        if first == end:
+            continue
+        rows: pa.Table | Exception
+        if why is not None:
+            rows, why = why, None
+        elif in_a_row >= _ONE_BY_ONE and end - first > 1:
+            rows = ValueError("one of them is likely bad")
+        else:
+            rows = _parsed(records[first:end], parse)
+        if isinstance(rows, pa.Table):
+            in_a_row = 0
+            found.tables.append(rows)
+            found.numbers += numbers[first:end]
+        elif end - first > 1:
+            half = (first + end) // 2
+            waiting += [(half, end), (first, half)]
+        else:
+            in_a_row += 1
+            found.wrong[numbers[first]] = _shortened(reason(records[first], rows))
+
+
+def _parsed(records: Sequence[Record], parse: Callable[[Sequence[Record]], pa.Table]) -> pa.Table | Exception:
+    """Rows, as many as records; or why there are none."""
+    try:
+        rows = parse(records)
+        if rows.num_rows != len(records):
+            raise ValueError(f"{len(records)} records are {rows.num_rows} rows")
+    except (pa.ArrowException, ValueError, KeyError) as error:
+        return error
+    return rows
+
+
+def _shortened(why: Reason) -> Reason:
+    return why[0], why[1][:_LONGEST_MESSAGE]
 
 
 def split_again(
@@ -149,6 +199,7 @@ def split_again(
     empty: pa.Table,
     parse: Callable[[Sequence[Letter]], pa.Table],
     reason: Callable[[Letter, Exception], Reason],
+    wrong: Wrong[Letter] | None = None,
 ) -> Split:
     """What `SplitSource.read_again` gives.
 
@@ -157,8 +208,9 @@ def split_again(
         empty: A table of no rows, as `parse` gives them.
         parse: Gives the rows of letters; may refuse letters of different contexts.
         reason: What is wrong with one.
+        wrong: As of `part`.
     """
-    found = part(letters, parse, reason)
+    found = part(letters, parse, reason, wrong)
     bad = tuple(BadRow(letters[number], *why) for number, why in sorted(found.wrong.items()))
     places = tuple(letters[number].position for number in found.numbers)
     return Split(pa.concat_tables([empty, *found.tables]), places, bad)

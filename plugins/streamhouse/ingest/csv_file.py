@@ -1,7 +1,7 @@
 """Reads a file of CSV or other delimited text as Arrow rows, as Spark's reader reads it."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
@@ -34,6 +34,7 @@ from streamhouse.stores.arrow import arrow_type
 _BLANK_LINE = re.compile(rb"\n[\x00-\x09\x0b-\x20]+(?=\n|\Z)")
 _INFERRED_BYTES, _NAMES_BYTES = 1 << 20, 1 << 16
 _MOST_BLOCK_BYTES = 1 << 30
+_TEXT = pa.string()
 _TRIED = ("bigint", "double", "boolean", "date", "timestamp")
 
 CsvError = (NoRowError, UnfitError, pa.ArrowInvalid)
@@ -78,12 +79,12 @@ class CsvRows:
         others = [column for column in self.columns if isinstance(column, OtherFields)]
         if others:
             fields = replace(self, columns=of_fields(self.columns)).of_text(text)
-            texts = self._texts(text, range(len(self.names)))
-            known = pa.table([self._without_nulls(values) for values in texts.columns], texts.column_names)
+            texts = self.values(text, range(len(self.names)))
+            known = pa.table([self.without_nulls(values) for values in texts.columns], texts.column_names)
             found = [csv_other_fields(self.names, known, column.named) for column in others]
             return joined(fields, self.columns, found)
-        there = sorted({place for place in self.places if place is not None}) or [0]
-        texts = self._texts(text, there)
+        there = self.read_places
+        texts = self.values(text, there)
         arrays = []
         for column, place in zip(self.columns, self.places, strict=True):
             if place is None:
@@ -95,11 +96,33 @@ class CsvRows:
             raise NoRowError(REASON, lacks[1], HINT)
         return rows
 
-    def _texts(self, text: bytes, places: Sequence[int]) -> pa.Table:
+    @property
+    def read_places(self) -> list[int]:
+        """Which of `names` are read for the columns that fields make."""
+        return sorted({place for place in self.places if place is not None}) or [0]
+
+    def values(
+        self,
+        text: bytes,
+        places: Sequence[int],
+        kind: pa.DataType = _TEXT,
+        skipped: Callable[[pa_csv.InvalidRow], str] | None = None,
+    ) -> pa.Table:
+        """The values of a text that Arrow reads as Spark does, without the line of names.
+
+        Args:
+            text: Of some rows.
+            places: Which of `names` are wanted; they rise.
+            kind: Texts, or bytes.
+            skipped: Says what becomes of a row with too many or too few values; None: it is an error.
+
+        Raises:
+            pa.ArrowInvalid: of a row with too many or too few values; of texts that are no UTF-8.
+        """
         form = self.rules.form
         wanted = [str(place) for place in places]
         if not text:
-            return pa.schema([(name, pa.string()) for name in wanted]).empty_table()
+            return pa.schema([(name, kind) for name in wanted]).empty_table()
         return pa_csv.read_csv(
             pa.BufferReader(text),
             # A record must not be longer than a block. One thread: rows stay in order.
@@ -114,9 +137,10 @@ class CsvRows:
                 double_quote=True,
                 escape_char=False,
                 newlines_in_values=self.multi_line,
+                invalid_row_handler=skipped,
             ),
             convert_options=pa_csv.ConvertOptions(
-                column_types=dict.fromkeys(wanted, pa.string()),
+                column_types=dict.fromkeys(wanted, kind),
                 include_columns=wanted,
                 null_values=[""],
                 strings_can_be_null=True,
@@ -129,13 +153,13 @@ class CsvRows:
         before = 0
         for chunk in texts.chunks:
             try:
-                arrays.append(typed(self._without_nulls(chunk), column.name, column.type, self.rules.form))
+                arrays.append(typed(self.without_nulls(chunk), column.name, column.type, self.rules.form))
             except UnfitError as error:
                 raise UnfitError(before + error.row, error.text, error.hint) from error
             before += len(chunk)
         return pa.chunked_array(arrays, arrow_type(column.type))
 
-    def _without_nulls(self, texts: pa.Array) -> pa.Array:
+    def without_nulls(self, texts: pa.Array) -> pa.Array:
         """Texts of which those that mean NULL are NULL."""
         null = self.rules.form.null_value
         return pc.if_else(pc.equal(texts, null), None, texts) if null else texts

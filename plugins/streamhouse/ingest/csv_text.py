@@ -291,20 +291,36 @@ def canonical(records: Sequence[bytes], form: CsvForm, *, multi_line: bool, widt
         NoRowError: of one record alone: why it is none. Of several: one of them is none.
     """
     rules = grammar(form, multi_line=multi_line)
-    written = []
-    has_nul = _takes_nul(form) and any(b"\0" in record for record in records)
-    for record in records:
-        if has_nul and b"\0" in record:
-            text = "there is a character NUL, which Spark takes for a quote or an escape where there is none"
-            raise NoRowError("malformed", text, "take the NUL out of the file")
-        if (rules.quote and rules.quote in record) or b"\r" in record:
-            if not rules.record.fullmatch(record):
-                raise _why_not(record, form, rules)
-            if form.lines_may_break is None and _LINE_END.search(record):
-                _check_lines(record, form, width)
-            record = rules.canonical(record)  # noqa: PLW2901
-        written.append(record)
-    return b"\n".join([*written, b""])
+    return b"\n".join([*(_written(record, form, rules, width) for record in records), b""])
+
+
+def canonical_apart(
+    records: Sequence[bytes], form: CsvForm, *, multi_line: bool, width: int
+) -> tuple[list[bytes], dict[int, NoRowError]]:
+    """As `canonical`, each record alone: its text, empty where it is no row; and why each such number is none."""
+    rules = grammar(form, multi_line=multi_line)
+    texts: list[bytes] = []
+    wrong: dict[int, NoRowError] = {}
+    for number, record in enumerate(records):
+        try:
+            texts.append(_written(record, form, rules, width))
+        except NoRowError as error:
+            texts.append(b"")
+            wrong[number] = error
+    return texts, wrong
+
+
+def _written(record: bytes, form: CsvForm, rules: CsvGrammar, width: int) -> bytes:
+    if b"\0" in record and _takes_nul(form):
+        text = "there is a character NUL, which Spark takes for a quote or an escape where there is none"
+        raise NoRowError("malformed", text, "take the NUL out of the file")
+    if not (rules.quote and rules.quote in record) and b"\r" not in record:
+        return record
+    if not rules.record.fullmatch(record):
+        raise _why_not(record, form, rules)
+    if form.lines_may_break is None and _LINE_END.search(record):
+        _check_lines(record, form, width)
+    return rules.canonical(record)
 
 
 def _takes_nul(form: CsvForm) -> bool:

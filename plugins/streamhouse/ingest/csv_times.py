@@ -35,9 +35,13 @@ _LETTERS = {
     "a": r"(?P<a>(?i:am|pm))",
     "XXX": r"(?:(?P<z>Z)|(?P<sign>[+-])(?P<oh>[0-9]{2}):(?P<om>[0-9]{2}))",
     "XX": r"(?:(?P<z>Z)|(?P<sign>[+-])(?P<oh>[0-9]{2})(?P<om>[0-9]{2}))",
+    "xxx": r"(?P<sign>[+-])(?P<oh>[0-9]{2}):(?P<om>[0-9]{2})",
+    **dict.fromkeys(("xx", "Z", "ZZ", "ZZZ"), r"(?P<sign>[+-])(?P<oh>[0-9]{2})(?P<om>[0-9]{2})"),
 }
 _LETTERS |= {"S" * n: rf"(?P<f>[0-9]{{1,{n}}})" for n in range(1, 7)}
 _VARIABLE = frozenset({"M", "d", "H", "h", "m", "s", *("S" * n for n in range(2, 7))})
+_MONTH_DAYS = (0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31, 0)
+"""How many days the months have, from the first one; the places 0 and 13 are of no month."""
 _MINUTE_US = 60_000_000
 _MOST_OFFSET = 18 * 60
 
@@ -82,7 +86,7 @@ def time_format(text: str) -> TimeFormat:
             if part not in _LETTERS:
                 known = ", ".join(sorted(_LETTERS, key=str.lower))
                 raise ValueError(f"'{part}' in '{text}' is not taken; known: {known}")
-            if before in _VARIABLE and part[0] not in "aX":
+            if before in _VARIABLE and part[0] not in "aXxZ":
                 raise ValueError(f"nothing in '{text}' says where '{before}' ends and '{part}' begins")
             pattern, before = pattern + _LETTERS[part], part
             letters.add(part[0])
@@ -118,39 +122,28 @@ def _checked(text: str, pattern: str, letters: set[str]) -> TimeFormat:
 
 
 def days(texts: pa.Array, written: TimeFormat | None) -> tuple[pa.Array, pa.Array]:
-    """Texts as days; and which of them are no such text. A text may still be no day: the 30th of February.
-
-    Raises:
-        pa.ArrowInvalid: a text has the form of a day and is none.
-    """
+    """Texts as days, NULL where one is none; and which of them are none, such as the 30th of February."""
     if written is None and _all(texts, _SIMPLE_DAY):
-        return texts.cast(pa.date32()), _none(texts)
+        return _read(texts, pa.date32())
     parts, odd = _parts(texts, written or _ISO)
-    return _day_texts(parts).cast(pa.date32()), odd
+    found, impossible = _read(_day_texts(parts), pa.date32())
+    return found, pc.or_(odd, impossible)
 
 
 def instants(texts: pa.Array, written: TimeFormat | None) -> tuple[pa.Array, pa.Array]:
-    """Texts as instants, and which of them are no such text; one without a zone is UTC.
-
-    Raises:
-        pa.ArrowInvalid: a text has the form of a time and is none.
-    """
+    """Texts as instants, NULL where one is none, and which of them are none; one without a zone is UTC."""
     local, odd = _times(texts, written or _ISO_TIME, is_iso=written is None)
     return pc.assume_timezone(local, "UTC"), odd
 
 
 def local_times(texts: pa.Array) -> tuple[pa.Array, pa.Array]:
-    """ISO texts as times of a wall clock, and which of them are no such text.
-
-    Raises:
-        pa.ArrowInvalid: a text has the form of a time and is none.
-    """
+    """ISO texts as times of a wall clock, NULL where one is none, and which of them are none."""
     return _times(texts, _ISO_LOCAL, is_iso=True)
 
 
 def _times(texts: pa.Array, written: TimeFormat, *, is_iso: bool) -> tuple[pa.Array, pa.Array]:
     if is_iso and _all(texts, _SIMPLE_TIME):
-        return texts.cast(pa.timestamp("us")), _none(texts)
+        return _read(texts, pa.timestamp("us"))
     parts, odd = _parts(texts, written)
     hour, wrong_hour = _hour(parts)
     odd = pc.or_(odd, wrong_hour)
@@ -159,12 +152,43 @@ def _times(texts: pa.Array, written: TimeFormat, *, is_iso: bool) -> tuple[pa.Ar
     digits = "000000" if fraction is None else pc.utf8_rpad(pc.utf8_slice_codeunits(fraction, 0, 6), 6, "0")
     clock = pc.binary_join_element_wise(hour, minute, second, ":")
     whole = pc.binary_join_element_wise(pc.binary_join_element_wise(_day_texts(parts), clock, "T"), digits, ".")
-    times = pc.if_else(odd, None, whole).cast(pa.timestamp("us"))
+    times, impossible = _read(pc.if_else(odd, None, whole), pa.timestamp("us"))
+    odd = pc.or_(odd, impossible)
     if not written.has_zone:
         return times, odd
     minutes, wrong_zone = _offset(parts)
     shifted = pc.subtract(times.cast(pa.int64()), pc.multiply(minutes, _MINUTE_US))
     return shifted.cast(pa.timestamp("us")), pc.or_(odd, wrong_zone)
+
+
+def _read(texts: pa.Array, to: pa.DataType) -> tuple[pa.Array, pa.Array]:
+    """Texts in the form 2026-01-31 or 2026-01-31T10:30:00 as values, NULL where one is none; and which are none."""
+    try:
+        return texts.cast(to), _none(texts)
+    except pa.ArrowInvalid:
+        odd = _impossible(texts, has_clock=pa.types.is_timestamp(to))
+        return pc.if_else(odd, None, texts).cast(to), odd
+
+
+def _impossible(texts: pa.Array, *, has_clock: bool) -> pa.Array:
+    """Which days and times there are not: of a month, an hour or another part that is too large."""
+
+    def number(first: int, last: int) -> pa.Array:
+        return pc.utf8_slice_codeunits(texts, first, last).cast(pa.int32())
+
+    year, month, day = number(0, 4), number(5, 7), number(8, 10)
+    is_leap = pc.and_(_divides(year, 4), pc.or_(pc.invert(_divides(year, 100)), _divides(year, 400)))
+    place = pc.min_element_wise(month, 13)
+    days = pc.take(pa.array(_MONTH_DAYS, pa.int32()), place)
+    last = pc.if_else(pc.and_(pc.equal(month, 2), is_leap), 29, days)
+    odd = pc.or_(pc.less(day, 1), pc.greater(day, last))
+    for first, most in ((11, 23), (14, 59), (17, 59)) if has_clock else ():
+        odd = pc.or_(odd, pc.greater(number(first, first + 2), most))
+    return pc.fill_null(odd, False)
+
+
+def _divides(numbers: pa.Array, by: int) -> pa.Array:
+    return pc.equal(pc.multiply(pc.divide(numbers, by), by), numbers)
 
 
 def _parts(texts: pa.Array, written: TimeFormat) -> tuple[dict[str, pa.Array], pa.Array]:

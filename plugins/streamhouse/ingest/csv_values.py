@@ -1,18 +1,21 @@
 """The values of CSV: texts as columns of declared types, as Spark's reader takes them, or refused. Pure."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from streamhouse.ingest.csv_options import CsvForm
+from streamhouse.ingest.csv_remedies import remedy
 from streamhouse.ingest.csv_times import days, instants, local_times
 from streamhouse.stores.arrow import arrow_type
-from streamhouse.stores.decimals import PLAIN_NUMBER, texts_as_decimals
+from streamhouse.stores.decimals import PLAIN_NUMBER, texts_as_decimals, without_room
 
 _WHOLE = r"^[+-]?[0-9]+$"
 _NUMBER = f"^{PLAIN_NUMBER}$"
+_COMMA_NUMBER = r"^-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:E-?[0-9]+)?$"
+"""A number with a comma, which stands as a point here: what Spark's reader takes with the locale of Germany."""
 _FLOATING = f"^(NaN|-?Inf|[+-]?Infinity|{PLAIN_NUMBER})$"
 _ENDLESS = r"(Inf|NaN)"
 _BLANKS = " \t"
@@ -20,6 +23,7 @@ _FIRST_DAY, _LAST_DAY = date(1, 1, 1), date(9999, 12, 31)
 _FIRST_TIME = datetime(1, 1, 1)
 _LAST_TIME = datetime(9999, 12, 31, 23, 59, 59, 999_999)
 _LONGEST_SHOWN = 60
+_MOST_DIGITS = 19
 
 
 class UnfitError(ValueError):
@@ -50,20 +54,29 @@ def typed(texts: pa.Array, name: str, type_: str, form: CsvForm) -> pa.Array:
     Raises:
         UnfitError: a text is no value of the type.
     """
+    values, odd = _converted(texts, type_, form)
+    row = pc.index(odd, True).as_py()
+    if row >= 0:
+        raise _unfit(row, texts[row].as_py(), name, type_, form)
+    return values
+
+
+def unfit(texts: pa.Array, name: str, type_: str, form: CsvForm) -> Iterator[UnfitError]:
+    """Of each text that is no value of a type the error that `typed` raises of it, in order."""
+    _, odd = _converted(texts, type_, form)
+    for row in (row for row, is_odd in enumerate(odd.to_pylist()) if is_odd):
+        yield _unfit(row, texts[row].as_py(), name, type_, form)
+
+
+def _converted(texts: pa.Array, type_: str, form: CsvForm) -> "Converted":
     convert = _CONVERTERS.get(type_.partition("(")[0])
     assert convert is not None, "the options refuse other types"
-    target = arrow_type(type_)
-    try:
-        values, odd = convert(texts, target, form)
-    except pa.ArrowInvalid:
-        row = _first_unfit(texts, lambda some: convert(some, target, form))
-    else:
-        row = pc.index(odd, True).as_py()
-        if row < 0:
-            return values
-    text = texts[row].as_py()
+    return convert(texts, arrow_type(type_), form)
+
+
+def _unfit(row: int, text: str, name: str, type_: str, form: CsvForm) -> UnfitError:
     shown = text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
-    raise UnfitError(row, f"column '{name}' is no {type_}: '{shown}'", _remedy(text, type_, form))
+    return UnfitError(row, f"column '{name}' is no {type_}: '{shown}'", remedy(text, name, type_, form))
 
 
 def as_iso(texts: pa.Array, form: CsvForm) -> pa.Array:
@@ -82,44 +95,6 @@ def as_iso(texts: pa.Array, form: CsvForm) -> pa.Array:
     return texts
 
 
-def _first_unfit(texts: pa.Array, convert: Callable[[pa.Array], object]) -> int:
-    """The first text that cannot be converted, where some cannot."""
-    fits, too_many = 0, len(texts)
-    while too_many - fits > 1:
-        middle = (fits + too_many) // 2
-        try:
-            convert(texts.slice(fits, middle - fits))
-        except pa.ArrowInvalid:
-            too_many = middle
-        else:
-            fits = middle
-    return fits
-
-
-def _remedy(text: str, type_: str, form: CsvForm) -> str:
-    """What to do about a text that is no value of a type."""
-    stays = f"mend the file, or declare the column as string{' and convert it in the action' * (type_ != 'string')}"
-    if text.lower() in ("na", "n/a", "null", "none", "nil", "\\n", "nan", "-", "?") and text != form.null_value:
-        return f"null_value: '{text}', if it means NULL; or {stays}"
-    if text.strip() != text:
-        return f"there are spaces around the value; {stays}"
-    if type_.startswith(("decimal", "double", "float")) and "," in text and form.decimal == ".":
-        return f"decimal: ',', if the comma begins the fraction; or {stays}"
-    if type_.startswith("decimal"):
-        return "mend the file, or declare a decimal with more digits, as many as the values have"
-    if type_ == "date":
-        return "date_format: 'dd.MM.yyyy', for example, says how days are written; they lie in 0001..9999"
-    if type_ == "timestamp":
-        return "timestamp_format: 'MM/dd/yyyy HH:mm', for example, says how times are written; they lie in 0001..9999"
-    if type_ == "timestamp_ntz":
-        return "a time of a wall clock is 2026-01-31 10:30:00, without a zone; with a zone it is a timestamp"
-    if type_ == "boolean":
-        return f"a boolean is true or false; {stays}"
-    if type_ in ("tinyint", "smallint", "int"):
-        return f"declare a wider type, such as bigint, if the number is too large; {stays}"
-    return stays
-
-
 Converted = tuple[pa.Array, pa.Array]
 
 
@@ -136,7 +111,22 @@ def _boolean(texts: pa.Array, target: pa.DataType, form: CsvForm) -> Converted: 
 def _whole(texts: pa.Array, target: pa.DataType, form: CsvForm) -> Converted:  # noqa: ARG001
     odd = _unlike(texts, _WHOLE)
     numbers = pc.utf8_ltrim(pc.if_else(odd, "0", texts), "+")
-    return numbers.cast(target), odd
+    try:
+        return numbers.cast(target), odd
+    except pa.ArrowInvalid:
+        large = _too_large(numbers, target)
+        return pc.if_else(large, None, numbers).cast(target), pc.or_(odd, large)
+
+
+def _too_large(numbers: pa.Array, target: pa.DataType) -> pa.Array:
+    """Which whole numbers a type does not have."""
+    end = 1 << target.bit_width - 1
+
+    def is_large(text: str) -> bool:
+        digits = text.lstrip("-").lstrip("0")
+        return len(digits) > _MOST_DIGITS or not -end <= int(f"{text[:1].strip('0123456789')}{digits or 0}") < end
+
+    return pa.array([text is not None and is_large(text) for text in numbers.to_pylist()], pa.bool_())
 
 
 def _floating(texts: pa.Array, target: pa.DataType, form: CsvForm) -> Converted:
@@ -149,8 +139,13 @@ def _floating(texts: pa.Array, target: pa.DataType, form: CsvForm) -> Converted:
 
 def _decimal(texts: pa.Array, target: pa.DataType, form: CsvForm) -> Converted:
     numbers = _point(texts, form)
-    odd = _unlike(numbers, _NUMBER)
-    return texts_as_decimals(pc.if_else(odd, "0", numbers), target), odd
+    odd = _unlike(numbers, _NUMBER if form.decimal == "." else _COMMA_NUMBER)
+    numbers = pc.if_else(odd, "0", numbers)
+    try:
+        return texts_as_decimals(numbers, target), odd
+    except pa.ArrowInvalid:
+        large = without_room(numbers, target)
+        return texts_as_decimals(pc.if_else(large, None, numbers), target), pc.or_(odd, large)
 
 
 def _point(texts: pa.Array, form: CsvForm) -> pa.Array:

@@ -16,6 +16,7 @@ from streamhouse.ingest.bad_rows import (
     Letter,
     Reason,
     Split,
+    Wrong,
     json_reason,
     part,
     same_context,
@@ -25,9 +26,10 @@ from streamhouse.ingest.columnar import ColumnarFormat, columnar_part, columnar_
 from streamhouse.ingest.csv_file import CsvRows, csv_bytes, csv_records, rows_reader
 from streamhouse.ingest.csv_header import CsvRules
 from streamhouse.ingest.csv_text import NoRowError
+from streamhouse.ingest.csv_wrong import wrong_records
 from streamhouse.ingest.formats import Format, nothing
 from streamhouse.ingest.json_file import json_file
-from streamhouse.ingest.json_rows import json_rows, refuse_other_fields
+from streamhouse.ingest.json_rows import json_rows, refuse_other_fields, wrong_objects
 from streamhouse.ingest.not_null import refuse_nulls
 from streamhouse.ingest.other_fields import of_fields
 from streamhouse.ingest.parquet_types import file_names, fitted
@@ -105,15 +107,16 @@ def _split_text(
 ) -> FileSplit:
     parse: Callable[[Sequence[bytes]], pa.Table] = partial(_json, columns)
     reason: Callable[[bytes, Exception], Reason] = json_reason
+    wrong: Wrong[bytes] = partial(wrong_objects, columns)
     if kind == "csv":
         records, multi_line = csv_records(csv_bytes(path, name, rules), name, rules)
         if not records.header and not records.texts:  # no line at all, as in `read_csv`
             return FileSplit(arrow_schema(columns).empty_table(), np.array([], dtype=np.int64), {}, 0)
         reader = _csv_reader(records, columns, optional, name, rules, multi_line=multi_line)
-        parse, reason = reader.of, partial(csv_reason, reader)
+        parse, reason, wrong = reader.of, partial(csv_reason, reader), partial(wrong_records, reader)
     else:
         records = json_file(path, name)
-    found = part(records.texts, parse, reason)
+    found = part(records.texts, parse, reason, wrong)
     header = records.header.decode(errors="replace")
     bad = {
         number: BadRow(Letter(f"{name}:{records.place(number)}", records.texts[number], header), *why)
@@ -211,24 +214,62 @@ def files_again(
     if is_columnar(kind):
         return split_again(letters, empty, partial(_columnar_again, columns), _columnar_why)
     if kind == "json":
-        return split_again(letters, empty, lambda some: _json(columns, [one.raw for one in some]), _json_why)
+        return split_again(
+            letters,
+            empty,
+            lambda some: _json(columns, [one.raw for one in some]),
+            _json_why,
+            lambda some: wrong_objects(columns, [one.raw for one in some]),
+        )
 
-    def reader(header: bytes, record: bytes) -> CsvRows:
-        multi_line = rules.form.lines_may_break is not False
-        first = header if rules.form.header else record
-        return rows_reader(first, columns, rules, optional, multi_line=multi_line)
+    again = _CsvAgain(columns, optional, rules)
+    return split_again(letters, empty, again.parse, again.reason, again.wrong)
 
-    def parse(some: Sequence[Letter]) -> pa.Table:
-        raws = [one.raw for one in some]
-        return reader(same_context(some).encode(), raws[0]).of(raws)
 
-    def why(letter: Letter, error: Exception) -> Reason:
+class _CsvAgain:
+    """Reads records of CSV once more, each with the first line of its file."""
+
+    def __init__(self, columns: Columns, optional: tuple[str, ...], rules: CsvRules) -> None:
+        self._columns, self._optional, self._rules = columns, optional, rules
+        self._readers: dict[str, CsvRows] = {}
+
+    def parse(self, letters: Sequence[Letter]) -> pa.Table:
+        same_context(letters)
+        return self._reader(letters[0]).of([one.raw for one in letters])
+
+    def reason(self, letter: Letter, error: Exception) -> Reason:
         try:
-            return csv_reason(reader(letter.context.encode(), letter.raw), letter.raw, error)
+            return csv_reason(self._reader(letter), letter.raw, error)
         except NoRowError as wrong:
             return wrong.reason, str(wrong)
 
-    return split_again(letters, empty, parse, why)
+    def wrong(self, letters: Sequence[Letter]) -> dict[int, Exception]:
+        """As `part` has it."""
+        found: dict[int, Exception] = {}
+        alike: dict[tuple[str, ...], tuple[CsvRows, list[int]]] = {}
+        for number, letter in enumerate(letters):
+            try:
+                reader = self._reader(letter)
+            except NoRowError as error:
+                found[number] = error
+            else:
+                alike.setdefault(reader.names, (reader, []))[1].append(number)
+        for reader, numbers in alike.values():
+            errors = wrong_records(reader, [letters[number].raw for number in numbers])
+            found |= {numbers[place]: error for place, error in errors.items()}
+        return found
+
+    def _reader(self, letter: Letter) -> CsvRows:
+        known = self._readers.get(letter.context)
+        if known is not None:
+            return known
+        has_names = self._rules.form.header
+        multi_line = self._rules.form.lines_may_break is not False
+        first = letter.context.encode() if has_names else letter.raw
+        found = rows_reader(first, self._columns, self._rules, self._optional, multi_line=multi_line)
+        if has_names:
+            self._readers[letter.context] = found
+        return found
 
 
 def _columnar_again(columns: Columns, letters: Sequence[Letter]) -> pa.Table:

@@ -4,6 +4,7 @@ import io
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,7 +14,7 @@ from streamhouse.errors import Location, SourceError
 from streamhouse.ingest.floats import has_infinity
 from streamhouse.ingest.json_text import Cursor, decoded, is_json
 from streamhouse.ingest.json_values import JsonRow
-from streamhouse.ingest.not_null import NoValueError, first_null
+from streamhouse.ingest.not_null import NoValueError, first_null, no_value
 from streamhouse.ingest.other_fields import OtherFields, joined, json_other_fields, of_fields
 from streamhouse.ingest.records import one_line
 from streamhouse.ingest.spark_times import day_number, instant_number, local_number
@@ -78,6 +79,34 @@ def json_rows(records: Sequence[bytes], columns: tuple[Column, ...]) -> pa.Table
     return rows
 
 
+def wrong_objects(columns: tuple[Column, ...], records: Sequence[bytes]) -> dict[int, Exception]:
+    """Number of a record that is no row → why, as `json_rows` says of it alone; by one look at each.
+
+    Args:
+        columns: Of the rows.
+        records: One object each.
+
+    Returns:
+        Each of them is no row. One that is absent is a row as a rule, and `json_rows` says so.
+    """
+    fields = of_fields(columns)
+    found: dict[int, Exception] = {}
+    with suppress(UnreadableError):  # of a column: each record says so
+        reader = JsonRow(fields)
+        for number, record in enumerate(records):
+            try:
+                row = _row(record, reader)
+            except UnreadableError as error:
+                found[number] = error
+            except (ValueError, OverflowError):
+                continue
+            else:
+                lacks = next((one for one in fields if not one.nullable and row.get(one.name) is None), None)
+                if lacks is not None:
+                    found[number] = NoValueError(number, no_value(lacks))
+    return found
+
+
 def json_names(records: Iterable[bytes]) -> set[str]:
     """The names of all fields of records, without those within others; what is no object is passed over."""
     found: set[str] = set()
@@ -138,14 +167,18 @@ def _one_by_one(records: Sequence[bytes], columns: tuple[Column, ...]) -> pa.Tab
     values = []
     for number, record in enumerate(records):
         try:
-            row = reader.row(record)
-            if row is None:
-                raise UnreadableError("malformed", "it has no JSON object, but blanks alone")
-            values.append(row)
+            values.append(_row(record, reader))
         except UnreadableError as error:
             raise UnreadableRecordError(number, error) from error
     schema = arrow_schema(columns)
     return pa.table([pa.array([row.get(f.name) for row in values], f.type) for f in schema], schema=schema)
+
+
+def _row(record: bytes, reader: JsonRow) -> dict[str, Any]:
+    row = reader.row(record)
+    if row is None:
+        raise UnreadableError("malformed", "it has no JSON object, but blanks alone")
+    return row
 
 
 def _by_arrow(records: Sequence[bytes], columns: tuple[Column, ...]) -> pa.Table | None:

@@ -98,8 +98,13 @@ def first_null(rows: pa.Table, columns: Iterable[Column]) -> tuple[int, str] | N
         if values.null_count:
             number = pc.index(pc.is_null(values), value=True).as_py()
             if found is None or number < found[0]:
-                found = (number, f"column '{column.name}' has no value, and it is declared as not null")
+                found = (number, no_value(column))
     return found
+
+
+def no_value(column: Column) -> str:
+    """What is wrong with a row that lacks the value of a column."""
+    return f"column '{column.name}' has no value, and it is declared as not null"
 
 
 class NoValueError(UnreadableError):

@@ -39,6 +39,7 @@ from streamhouse.sql.placement import misplaced, not_of_sets, ungrouped
 from streamhouse.sql.reach import out_of_reach
 from streamhouse.sql.scopes import function_name, own_nodes
 from streamhouse.sql.spark_type import STRING, VOID
+from streamhouse.sql.spelled_having import bounds_in_having
 from streamhouse.sql.unknown_columns import unknown_columns
 from streamhouse.sql.windows import wrong_lengths
 
@@ -326,6 +327,7 @@ def check_windows(nodes: Iterable[exp.Expr], sql: str, at: Location) -> None:
         for text, node in list(calls.items())[1:]:
             message = f"one SELECT has the time windows {short(next(iter(calls.values())))} and {short(node)}"
             errors.append(StrategyError(message, at=place_of(calls[text], sql, at), hint=_WINDOWS))
+        errors += [_placed(StrategyError, found, sql, at) for found in bounds_in_having(select)]
         wrong = (found for call in calls.values() for found in wrong_lengths(call))
         errors += [_placed(TypeMismatchError, found, sql, at) for found in wrong]
     _raise(errors)

@@ -21,6 +21,7 @@ from streamhouse.sql.dialect import short
 from streamhouse.sql.expressions import OPERATORS
 from streamhouse.sql.frame_bounds import wrong_frame
 from streamhouse.sql.infer import Inference
+from streamhouse.sql.lambdas import lambdas, unlike_keys, wrong_function
 from streamhouse.sql.literals import operated
 from streamhouse.sql.met_types import alike, comparable, meet
 from streamhouse.sql.missing_parts import missing_part, without_common_type
@@ -36,6 +37,7 @@ from streamhouse.sql.uncompared import (
     chooses,
     is_compared,
     uncompared,
+    uncompared_keys,
     unordered_outputs,
 )
 from streamhouse.sql.words import words
@@ -43,18 +45,6 @@ from streamhouse.sql.words import words
 _NESTED = frozenset({"array", "map", "struct"})
 _TIMES = frozenset({"date", "timestamp", "timestamp_ntz"})
 _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.IntDiv)
-_LAMBDAS: dict[str, tuple[int, int]] = {
-    "transform": (1, 2),
-    "filter": (1, 2),
-    "exists": (1, 1),
-    "forall": (1, 1),
-    "zip_with": (2, 2),
-    "map_filter": (2, 2),
-    "map_zip_with": (3, 3),
-    "transform_keys": (2, 2),
-    "transform_values": (2, 2),
-    "array_sort": (2, 2),
-}
 _ELEMENT_PLACES = {
     "array_contains": 1,
     "array_append": 1,
@@ -134,29 +124,43 @@ def _compared_rows(query: exp.SetOperation, scope: Scope, inference: Inference) 
 def misfits_in(part: exp.Expr, scope: Scope, inference: Inference) -> Iterator[Refused]:
     """As `misfits`, of one part of a SELECT, or of all of it.
 
-    Sub-queries are left out, and so are the bodies of lambda functions, whose names have no type here.
+    Sub-queries are left out.
     """
-    fit = _Fit(scope, inference)
-    for node in part.walk(prune=lambda n: _APART[type(n)] and n is not part):
-        if _LOOKED_AT[type(node)]:
-            yield from fit.found(node)
+    return _Fit(scope, inference, {}).within(part)
 
 
 class _Fit:
-    def __init__(self, scope: Scope, inference: Inference) -> None:
-        self._scope, self._inference = scope, inference
+    """Looks at nodes of one scope; `names` are those of the lambda functions around them."""
+
+    def __init__(self, scope: Scope, inference: Inference, names: Lambda) -> None:
+        self._scope, self._inference, self._names = scope, inference, names
 
     def _type(self, node: exp.Expr | None) -> SparkType | None:
-        return None if node is None else self._inference.type_of(node, self._scope)
+        return None if node is None else self._type_with(node, self._names)
 
     def _type_with(self, node: exp.Expr, names: Lambda) -> SparkType | None:
         return self._inference.type_of(node, self._scope, names or None)
+
+    def within(self, part: exp.Expr) -> Iterator[Refused]:
+        """What is wrong with a part and all that is below it."""
+        for node in part.walk(prune=lambda n: _APART[type(n)] and n is not part):
+            if _LOOKED_AT[type(node)]:
+                yield from self.found(node)
+            if isinstance(node, exp.Func):
+                yield from unlike_keys(node, self._type_with, self._names)
+                yield from self._lambdas(node)
+
+    def _lambdas(self, node: exp.Expr) -> Iterator[Refused]:
+        for one, names in lambdas(node, self._type_with, self._names):
+            kind = self._type_with(one.this, names)
+            wrong = [*wrong_function(node, one, kind), *uncompared_keys(node, one, kind)]
+            yield from wrong or _Fit(self._scope, self._inference, names).within(one.this)
 
     def found(self, node: exp.Expr) -> Iterator[Refused]:
         """What is wrong with one node, whose parts are looked at by themselves."""
         if _COMPARING[type(node)]:
             items = _plain_items(self._scope) if isinstance(node, exp.Group) and node.args.get("all") else ()
-            alone = [*uncompared(node, self._type_with, items), *without_common_type(node, self._type)]
+            alone = [*uncompared(node, self._type, items), *without_common_type(node, self._type)]
             yield from alone
             if alone:
                 return
@@ -337,8 +341,6 @@ class _Fit:
             yield from self._joined_texts(arguments_of(node), name)
         elif name == "count_min_sketch" and (kind := self._type(first)) is not None and kind.kind not in _SKETCHED:
             yield Refused(first, f"count_min_sketch() takes no {kind}", _CAST)
-        if name in _LAMBDAS:
-            yield from self._lambdas(node, name)
 
     def _decoded(self, given: Sequence[exp.Expr]) -> Iterator[Refused]:
         """DECODE compares as `<=>` does.
@@ -396,25 +398,6 @@ class _Fit:
         if kind is not None and kind.kind == "array" and place_type is not None and place_type.kind == "bigint":
             message = f"{name}() takes an INT as place, and {short(place)} is BIGINT"
             yield Refused(place, message, f"write CAST({short(place)} AS INT)")
-
-    def _lambdas(self, node: exp.Func, name: str) -> Iterator[Refused]:
-        fewest, most = _LAMBDAS[name]
-        for one in node.iter_expressions():
-            if isinstance(one, exp.Lambda) and not fewest <= len(one.expressions) <= most:
-                wanted = str(fewest) if fewest == most else f"{fewest} or {most}"
-                message = f"the function in {name}() takes {wanted} arguments, and {len(one.expressions)} stand here"
-                yield Refused(one, message, "compare it with Spark's list of functions")
-            if isinstance(one, exp.Lambda) and name in ("filter", "exists", "forall"):
-                yield from self._predicate(node, one, name)
-
-    def _predicate(self, node: exp.Func, one: exp.Lambda, name: str) -> Iterator[Refused]:
-        body = one.this
-        names = [str(argument.name) for argument in one.expressions]
-        if isinstance(body, (exp.Column, exp.Identifier)) and names[:1] == [body.name]:
-            first = node.expressions[0] if isinstance(node, exp.Anonymous) else node.args.get("this")
-            kind = self._type(first)
-            if kind is not None and kind.element is not None and kind.element.kind not in ("boolean", "void"):
-                yield Refused(one, f"the function in {name}() gives {kind.element}, and no boolean", "compare it")
 
     def _arguments(self, node: exp.Expr, shown: str) -> Iterator[Refused]:
         if sum(1 for _ in node.iter_expressions()) > _MOST:

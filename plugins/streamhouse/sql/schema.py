@@ -43,6 +43,7 @@ from streamhouse.sql.resolved import qualified, scope_of
 from streamhouse.sql.scopes import generators_in, is_aggregate, merges, own_nodes
 from streamhouse.sql.spelled_formats import spell_formats
 from streamhouse.sql.spelled_groupings import spell_groupings
+from streamhouse.sql.spelled_having import spell_bounds, spell_fields
 from streamhouse.sql.spelled_pivots import spell_pivots
 from streamhouse.sql.spelled_rows import spell_rows
 from streamhouse.sql.spelled_sets import spell_places_in_sets
@@ -232,6 +233,8 @@ def _spelled(
     changed = spell_places_in_sets(nodes)
     changed = spell_groupings(nodes) or changed
     changed = spell_windows(nodes, columns) or changed
+    changed = spell_fields(nodes, columns) or changed
+    changed = spell_bounds(nodes) or changed
     changed = spell_formats(nodes) or changed
     if any(node.args.get("pivots") for node in nodes):
         seen = {name: port.visible(extra=False) for name, port in ports.items()}

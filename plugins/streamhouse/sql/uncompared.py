@@ -14,11 +14,11 @@ from sqlglot import exp
 from streamhouse.sql.admit import Refused
 from streamhouse.sql.classes import Kinds
 from streamhouse.sql.scopes import arguments_of, function_name, grouping_keys
-from streamhouse.sql.spark_type import INT, SparkType
-from streamhouse.sql.typed import Lambda, Typed
+from streamhouse.sql.spark_type import SparkType
+from streamhouse.sql.typed import Typed
 from streamhouse.sql.words import words
 
-TypeOf = Callable[[exp.Expr, Lambda], SparkType | None]
+TypeOf = Callable[[exp.Expr], SparkType | None]
 
 COMPARISONS = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
 COMPARING = (
@@ -51,9 +51,7 @@ _TAKES_NO = {
 }
 """Function → the kinds of which it makes no hash or text."""
 _SHOWS = words("format_string printf")
-_APART = Kinds(exp.Query, exp.Lambda)
 _LAMBDA = Kinds(exp.Lambda)
-_LOOKED_AT = Kinds(*COMPARING)
 
 
 class _Compared(NamedTuple):
@@ -83,15 +81,27 @@ def is_compared(kind: SparkType) -> bool:
 
 
 def uncompared(node: exp.Expr, type_of: TypeOf, items: Iterable[exp.Expr] = ()) -> Iterator[Refused]:
-    """What a node compares and Spark does not, and the bodies of its lambda functions.
+    """What a node compares and Spark does not.
 
     Args:
-        node: Of one of `COMPARING`. Of the nodes below it only the bodies of lambda functions are looked at.
-        type_of: The type of an expression, with the types of the names of a lambda function.
+        node: Of one of `COMPARING`. The nodes below it are not looked at.
+        type_of: The type of an expression; None: it is not known.
         items: The output columns that GROUP BY ALL groups by.
     """
-    yield from _refused(node, type_of, {}, items)
-    yield from _in_lambdas(node, type_of, {})
+    if function_name(node) == "map_from_entries":
+        yield from _keys_of_entries(node, type_of)
+    compared = _compared(node, items)
+    for value in compared.values:
+        kind = type_of(value)
+        if kind is not None and has(kind, *compared.never):
+            yield Refused(value, f"{compared.said} {kind}", _HINT)
+            return
+
+
+def uncompared_keys(node: exp.Expr, body: exp.Lambda, kind: SparkType | None) -> Iterator[Refused]:
+    """The keys that a function of `transform_keys` makes, of a type that Spark does not compare."""
+    if function_name(node) == "transform_keys" and kind is not None and not is_compared(kind):
+        yield Refused(body, f"the key of a map cannot be {kind}", _HINT)
 
 
 def unordered_outputs(query: exp.Expr, outputs: Sequence[Typed]) -> Iterator[Refused]:
@@ -117,35 +127,12 @@ def unordered_outputs(query: exp.Expr, outputs: Sequence[Typed]) -> Iterator[Ref
                     yield Refused(item, f"nothing orders {column.type}", _HINT)
 
 
-def _refused(node: exp.Expr, type_of: TypeOf, names: Lambda, items: Iterable[exp.Expr] = ()) -> Iterator[Refused]:
-    if function_name(node) == "map_from_entries":
-        yield from _keys_of_entries(node, type_of, names)
-    compared = _compared(node, items)
-    for value in compared.values:
-        kind = type_of(value, names)
-        if kind is not None and has(kind, *compared.never):
-            yield Refused(value, f"{compared.said} {kind}", _HINT)
-            return
-
-
-def _keys_of_entries(node: exp.Expr, type_of: TypeOf, names: Lambda) -> Iterator[Refused]:
+def _keys_of_entries(node: exp.Expr, type_of: TypeOf) -> Iterator[Refused]:
     for part in arguments_of(node):
-        kind = type_of(part, names)
+        kind = type_of(part)
         entry = kind.element if kind is not None else None
         if entry is not None and entry.fields and not is_compared(entry.fields[0][1]):
             yield Refused(part, f"the key of a map cannot be {entry.fields[0][1]}", _HINT)
-
-
-def _in_lambdas(node: exp.Expr, type_of: TypeOf, names: Lambda) -> Iterator[Refused]:
-    for one, own in _lambdas(node, type_of, names):
-        if function_name(node) == "transform_keys":
-            kind = type_of(one.this, own)
-            if kind is not None and not is_compared(kind):
-                yield Refused(one, f"the key of a map cannot be {kind}", _HINT)
-        for inner in one.this.walk(prune=lambda n: _APART[type(n)]):
-            if _LOOKED_AT[type(inner)]:
-                yield from _refused(inner, type_of, own)
-                yield from _in_lambdas(inner, type_of, own)
 
 
 def _compared(node: exp.Expr, items: Iterable[exp.Expr]) -> _Compared:
@@ -200,35 +187,3 @@ def _compared_by_call(node: exp.Expr) -> _Compared:
     if name in _SHOWS:  # Spark writes where the map is in memory, which is another text each time
         return _Compared(f"{name}() shows no", given[1:], _MAP)
     return _NOTHING
-
-
-def _lambdas(node: exp.Expr, type_of: TypeOf, names: Lambda) -> Iterator[tuple[exp.Lambda, Lambda]]:
-    """The lambda functions of a call, with the types of their names."""
-    given = arguments_of(node)
-    bodies = [part for part in given if isinstance(part, exp.Lambda)]
-    if not bodies:
-        return
-    kinds = [type_of(part, names) for part in given if not isinstance(part, exp.Lambda)]
-    for place, body in enumerate(bodies):
-        types = _parameters(function_name(node), kinds, place)
-        own = {str(name.name): kind for name, kind in zip(body.expressions, types, strict=False)}
-        yield body, {**names, **own}
-
-
-def _parameters(name: str, kinds: Sequence[SparkType | None], place: int) -> list[SparkType | None]:
-    """The types of the arguments of a lambda function: of elements, of keys and values, of what is folded."""
-    parts = [[part for _, part in kind.fields] if kind is not None else [None] for kind in kinds]
-    if not kinds:
-        return []
-    if name in ("aggregate", "reduce"):
-        start = kinds[1] if len(kinds) > 1 else None
-        return [start, parts[0][0] if parts[0] else None] if place == 0 else [start]
-    if name == "map_zip_with":
-        return [parts[0][0], *(part[-1] for part in parts)] if all(parts) else []
-    if name in ("map_filter", "transform_keys", "transform_values"):
-        return list(parts[0])
-    if name == "array_sort":
-        return [*parts[0][:1], *parts[0][:1]]
-    if name == "zip_with":
-        return [part[0] if part else None for part in parts]
-    return [*parts[0][:1], INT]

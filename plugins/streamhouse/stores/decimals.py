@@ -54,6 +54,30 @@ def texts_as_decimals(texts: Any, to: pa.Decimal128Type) -> Any:
     return texts.cast(to)
 
 
+def without_room(texts: pa.Array, to: pa.Decimal128Type) -> pa.Array:
+    """Which numbers have digits that a type does not have.
+
+    Args:
+        texts: Numbers, or NULL.
+        to: The type.
+
+    Example:
+        >>> without_room(pa.array(["1.5", "1.55", "12.3", None]), pa.decimal128(2, 1)).to_pylist()
+        [False, True, True, False]
+        >>> without_room(pa.array(["9" * 38, "1" + "0" * 38]), pa.decimal128(38, 0)).to_pylist()
+        [False, True]
+    """
+    most = Decimal(1).scaleb(to.precision - to.scale)
+
+    def has_none(text: str) -> bool:
+        try:
+            return exact_decimal(Decimal(text), to).copy_abs() >= most  # abs() would round to 28 digits
+        except (ValueError, DecimalException):
+            return True
+
+    return pa.array([text is not None and has_none(text) for text in texts.to_pylist()], pa.bool_())
+
+
 def _written_out(text: str, to: pa.Decimal128Type) -> str:
     if not _NUMBER.fullmatch(text):
         raise pa.ArrowInvalid(f"{text!r:.60} is no number")

@@ -285,12 +285,54 @@ def test_remedies(tmp_path):
         assert remedy in refusal(tmp_path, f'v,w\n"{text}",1\n', {"v": type_})
 
 
+@pytest.mark.parametrize(
+    ("decimal", "type_", "text", "remedy"),
+    [
+        (",", "decimal(9,2)", "-1.050,00", "'.' separates thousands, and no number may have it: "),
+        (
+            ",",
+            "decimal(9,2)",
+            "-1.050,00",
+            "CAST(replace(replace(v, '.', ''), ',', '.') AS decimal(9,2)) in the action",
+        ),
+        (",", "double", "1.234.567,5", "'.' separates thousands"),
+        (",", "decimal(9,2)", "1.050", "decimal: '.', if the point begins the fraction; if it separates thousands, "),
+        (",", "decimal(9,2)", "1,050.00", "CAST(replace(v, ',', '') AS decimal(9,2))"),
+        (",", "int", "1.050", "'.' separates thousands"),
+        (",", "decimal(9,2)", "1.5", "decimal: '.', if the point begins the fraction"),
+        (",", "decimal(9,2)", "1,505", "declare a decimal with more digits"),
+        (",", "decimal(9,2)", "+5,00", "Spark's reader takes no + before a decimal with a comma; mend the file"),
+        (".", "decimal(9,2)", "1.050,00", "'.' separates thousands"),
+        (".", "decimal(9,2)", "1,050.00", "CAST(replace(v, ',', '') AS decimal(9,2))"),
+        (".", "decimal(9,2)", "1,050", "decimal: ',', if the comma begins the fraction; if it separates thousands, "),
+        (".", "double", "1,050,000", "',' separates thousands"),
+        (".", "decimal(9,2)", "1'050.00", "CAST(replace(v, '''', '') AS decimal(9,2))"),
+        (".", "int", "1 050", "' ' separates thousands"),
+        (".", "bigint", "1\u202f050", "'\u202f' separates thousands"),
+        (".", "decimal(9,2)", "1.055", "declare a decimal with more digits"),
+        (".", "decimal(9,2)", "1.5 EUR", "mend the file, or declare the column as string and convert it in the action"),
+        (".", "int", "1050.", "wider type"),
+    ],
+)
+def test_remedies_of_numbers(tmp_path, decimal, type_, text, remedy):
+    assert remedy in refusal(tmp_path, f"v;w\n{text};1\n", {"v": type_}, separator=";", decimal=decimal)
+
+
+@pytest.mark.parametrize("text", ["+5,00", "1,5e3", "1,5E+3"])
+def test_decimals_with_a_comma_that_spark_does_not_read(tmp_path, text):
+    columns = {"a": "decimal(9,2)"}
+    assert "no decimal(9,2)" in refusal(tmp_path, f"a;b\n{text};1\n", columns, separator=";", decimal=",")
+
+
 def test_numbers_with_a_comma(tmp_path):
     columns = {"a": "decimal(9,2)", "b": "double"}
     read = rows(tmp_path, "a;b\n1,5;-2,25\n3;,5\n", columns, separator=";", decimal=",")
     assert read == [(Decimal("1.50"), -2.25), (Decimal("3.00"), 0.5)]
     for text in ("1.5", "1.234,5"):
         assert "no decimal(9,2)" in refusal(tmp_path, f"a;b\n{text};1\n", columns, separator=";", decimal=",")
+
+
+APACHE = "dd/MMM/yyyy:HH:mm:ss Z"
 
 
 @pytest.mark.parametrize(
@@ -316,6 +358,14 @@ def test_numbers_with_a_comma(tmp_path):
         ),
         ("timestamp", "yyyy-MM-dd HH:mm:ss[.SSSSSS]", "2020-01-02 03:04:05", datetime(2020, 1, 2, 3, 4, 5, tzinfo=UTC)),
         ("timestamp", "yyyy-MM-dd", "2020-01-02", datetime(2020, 1, 2, tzinfo=UTC)),
+        ("timestamp", APACHE, "17/May/2015:10:05:03 +0000", datetime(2015, 5, 17, 10, 5, 3, tzinfo=UTC)),
+        ("timestamp", APACHE, "17/May/2015:10:05:03 -0730", datetime(2015, 5, 17, 17, 35, 3, tzinfo=UTC)),
+        ("timestamp", APACHE, "17/May/2015:10:05:03 +1801", None),
+        ("timestamp", APACHE, "17/May/2015:10:05:03 Z", None),
+        ("timestamp", APACHE, "17/May/2015:10:05:03 +02:00", None),
+        ("timestamp", "yyyy-MM-dd'T'HH:mmZZZ", "2020-01-02T03:04+0100", datetime(2020, 1, 2, 2, 4, tzinfo=UTC)),
+        ("timestamp", "yyyy-MM-dd'T'HH:mmxxx", "2020-01-02T03:04+01:00", datetime(2020, 1, 2, 2, 4, tzinfo=UTC)),
+        ("timestamp", "yyyy-MM-dd'T'HH:mmxx", "2020-01-02T03:04Z", None),
     ],
 )
 def test_formats(tmp_path, type_, written, text, value):
@@ -340,6 +390,7 @@ def test_formats(tmp_path, type_, written, text, value):
         ({"date_format": "dd.mm.yyyy"}, "option 'date_format' of files: 'dd.mm.yyyy' needs one month"),
         ({"date_format": "QQ yyyy"}, "'QQ' in 'QQ yyyy' is not taken"),
         ({"date_format": "dd.MM.yyyy HH"}, "has a time of day"),
+        ({"timestamp_format": "yyyy-MM-dd HH:mm ZZZZ"}, "'ZZZZ' in 'yyyy-MM-dd HH:mm ZZZZ' is not taken; known: "),
         ({"timestamp_format": "dMyyyy"}, "nothing in 'dMyyyy' says where 'd' ends"),
         ({"timestamp_format": "dd.MM.yyyy hh:mm"}, "needs h with a"),
         ({"timestamp_format": "dd.MM.yyyy [HH:mm"}, "a bracket too many"),
