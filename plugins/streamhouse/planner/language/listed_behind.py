@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from streamhouse.planner.catalog import CatalogColumn, CatalogTable
-from streamhouse.planner.language.asked_columns import asks_column, column_asked, name_asked, picks_rows
+from streamhouse.planner.language.asked_columns import WHEN_OR_HOW, asks_column, column_asked, name_asked, picks_rows
 from streamhouse.planner.language.levels import ANY_FORM
 from streamhouse.planner.language.lexicon import Lexicon, Mention, Sense
 from streamhouse.planner.language.scope import TIMES, default_time, is_year, key_column
@@ -119,7 +119,7 @@ def _named(named: Mention, tables: list[CatalogTable]) -> tuple[Sense, ...]:
 def _by_sort(tokens: tuple[Token, ...], at: int, table: CatalogTable) -> tuple[CatalogColumn | None, int]:
     """The only column of a sort: "number", "name", "year", "date", and "when it was sold"; None: there is not one."""
     word = singular(tokens[at].word)
-    if word in {"when", "whether"}:
+    if word in WHEN_OR_HOW:
         return column_asked(tokens, at, table)
     key = key_column(table)
     if word in _KEY and key is not None:
