@@ -57,6 +57,7 @@ from streamhouse.planner.language.money_of_rows import with_income
 from streamhouse.planner.language.most_done import with_most_of
 from streamhouse.planner.language.most_recently import with_latest_rows
 from streamhouse.planner.language.names_behind_numbers import with_names_before_numbers
+from streamhouse.planner.language.names_with_per import with_names_with_per
 from streamhouse.planner.language.net import lost
 from streamhouse.planner.language.never_done import with_never_done
 from streamhouse.planner.language.newcomers import with_newcomers
@@ -242,6 +243,7 @@ _OTHERWISE_AND_NOTED = (
     with_prices_of_things,
     with_rates_as_rows,
     with_bounded_numbers,
+    with_names_with_per,
 )
 """Rules that say a part of a wish otherwise, and note in the draft what they assume; each takes what the last gave."""
 
