@@ -2,6 +2,7 @@
 
 from streamhouse.planner.language.dates import is_may, year_at
 from streamhouse.planner.language.draft import Noun
+from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.periods import read_period
 from streamhouse.planner.language.reader import AUXILIARIES, DETERMINERS, Reader
 from streamhouse.planner.language.tokens import singular, stem
@@ -62,6 +63,8 @@ def _says(reader: Reader, word: str, *, light: bool) -> bool:
     following = reader.word(1)
     if word == "may":
         return is_may(reader.tokens, reader.at)
+    if word in {"given", "used"} and _begins_name(reader):
+        return True  # "not given back"
     if word == "into" and following in {"", ".", "?", "!"}:
         return True  # "languages we translate into" are those of one direction
     if word in _ORDERS and reader.word(-1) in {"a", "an", "any", "no", "without"}:
@@ -89,6 +92,12 @@ def _says(reader: Reader, word: str, *, light: bool) -> bool:
     if light and word not in FILLERS and word not in AUXILIARIES:
         return not _was_held(reader) and (stem(word) in _MEANT or _describes(reader, word))
     return False
+
+
+def _begins_name(reader: Reader) -> bool:
+    """Whether a name of several words begins here."""
+    found = reader.mention()
+    return found is not None and len(found.words) > 1 and found.best >= WHOLE_NAME
 
 
 def _ends_group(reader: Reader) -> bool:
