@@ -24,6 +24,7 @@ _TO_WHOM = frozenset({"to", "for", "at", "from", "with"})
 _BEING_DONE = frozenset({"that", "which", "was", "were", "is", "are", "been", "have", "has", "had", "not", "never"})
 _ARTICLES = frozenset({"a", "an", "the", "our", "one"})
 _EXTREME = {"max": "highest", "min": "lowest"}
+_OF_ONE = re.compile(r"\bhow (?:many|much) [a-z]+ (?:does|did) (?:an?|one) [a-z]+\b", re.IGNORECASE)
 
 
 def value_of_farther_row(wish: AnsweredWish) -> Question | None:
@@ -170,9 +171,6 @@ def total_of_one(wish: AnsweredWish) -> Question | None:
         return None
     text = f"'{said.group()}': on average, or all of them together?"
     return Question(text=text, phrase=said.group())
-
-
-_OF_ONE = re.compile(r"\bhow (?:many|much) [a-z]+ (?:does|did) (?:an?|one) [a-z]+\b", re.IGNORECASE)
 
 
 def _function_of(sql: str) -> str:
