@@ -2,7 +2,6 @@
 
 from streamhouse.planner.language.dates import is_may, year_at
 from streamhouse.planner.language.draft import Noun
-from streamhouse.planner.language.levels import WHOLE_NAME
 from streamhouse.planner.language.periods import read_period
 from streamhouse.planner.language.reader import AUXILIARIES, DETERMINERS, Reader
 from streamhouse.planner.language.tokens import singular, stem
@@ -24,7 +23,7 @@ def passes_over(reader: Reader) -> bool:
     token = reader.tokens[reader.at]
     word = token.word
     light = (token.stem in LIGHT_STEMS or singular(word) in LIGHT_STEMS) and not word.endswith(_OF_NOUNS)
-    if not (word in FILLERS or word in AUXILIARIES or light) or _says(reader, word, light=light) or reader.is_value():
+    if not (word in FILLERS or word in AUXILIARIES or light) or _says(reader, word, light=light) or reader.is_named():
         return False
     if word in _CLAUSES and reader.at:
         reader.draft.clauses.append((reader.at, f"{word} {reader.word(1)}".strip(), conditions_of(reader)))
@@ -63,8 +62,6 @@ def _says(reader: Reader, word: str, *, light: bool) -> bool:
     following = reader.word(1)
     if word == "may":
         return is_may(reader.tokens, reader.at)
-    if word in {"given", "used"} and _begins_name(reader):
-        return True  # "not given back"
     if word == "into" and following in {"", ".", "?", "!"}:
         return True  # "languages we translate into" are those of one direction
     if word in _ORDERS and reader.word(-1) in {"a", "an", "any", "no", "without"}:
@@ -92,12 +89,6 @@ def _says(reader: Reader, word: str, *, light: bool) -> bool:
     if light and word not in FILLERS and word not in AUXILIARIES:
         return not _was_held(reader) and (stem(word) in _MEANT or _describes(reader, word))
     return False
-
-
-def _begins_name(reader: Reader) -> bool:
-    """Whether a name of several words begins here."""
-    found = reader.mention()
-    return found is not None and len(found.words) > 1 and found.best >= WHOLE_NAME
 
 
 def _ends_group(reader: Reader) -> bool:
