@@ -3,6 +3,7 @@
 import pytest
 
 from streamhouse.planner.understand import understand
+from tests.unit.planner.compact_request import compact
 from tests.unit.planner.wish_catalogs import HOTEL, LIBRARY, SUPPORT, catalog, table
 
 FLEET = catalog(
