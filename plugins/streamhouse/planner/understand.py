@@ -92,6 +92,7 @@ from streamhouse.planner.language.said_of_groups import says_of_group
 from streamhouse.planner.language.scope import default_time, is_number
 from streamhouse.planner.language.screen import screened
 from streamhouse.planner.language.shape import Shaped
+from streamhouse.planner.language.shared_conditions import with_shared_conditions
 from streamhouse.planner.language.shared_heads import with_shared_heads
 from streamhouse.planner.language.shares_in_sums import with_shares_of_sums
 from streamhouse.planner.language.shown_columns import with_columns_apart
@@ -134,7 +135,7 @@ def understand(wish: str, catalog: Catalog) -> Understood:
         A Request, or questions, or a refusal that names the words without a place and what comes nearest.
     """
     try:
-        return _escaped(in_units_of_measures(_best(wish, lexicon_of(catalog)), catalog))
+        return _escaped(with_shared_conditions(in_units_of_measures(_best(wish, lexicon_of(catalog)), catalog)))
     except (ArithmeticError, ValidationError):  # "since 9999-12-31" has no day behind it, "over 0 weeks" no row
         numbers = " or ".join(f"'{one}'" for one in dict.fromkeys(_NUMBER.findall(wish)))
         return _escaped(Understood(refusal=f"a number, date or time is too small or too large: {numbers or wish}"))

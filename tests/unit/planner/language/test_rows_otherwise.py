@@ -20,11 +20,15 @@ from tests.unit.planner.wish_catalogs import HOTEL, LIBRARY, SUPPORT, catalog, t
         (PRINTS, "number of papers per colour, our own stock left out", "number of papers with supplier per colour"),
         # number and average of the same rows
         (HOTEL, "number of cancelled bookings and their average price per channel",
-         "number of cancelled bookings and average price of cancelled bookings per channel"),
+         "cancelled bookings: number of bookings and average price per channel"),
+        (HOTEL, "number of cancelled bookings and average price of cancelled bookings per channel",
+         "cancelled bookings: number of bookings and average price per channel"),
+        (HOTEL, "number of cancelled bookings and their total price per channel",
+         "cancelled bookings: number of bookings and revenue per channel"),
         (SUPPORT, "how many urgent tickets and their average satisfaction score by agent",
-         "how many urgent tickets and average satisfaction score of urgent tickets by agent"),
+         "urgent tickets: number of tickets and average satisfaction score by agent"),
         (LIBRARY, "number of crime books, their average length by author",
-         "number of crime books and average length of crime books by author"),
+         "crime books: number of books and average length by author"),
         # what each brought in
         (HOTEL, "revenue that each channel brought in in 2026", "revenue per channel in 2026"),
         (LIBRARY, "the fines each branch took in during May 2026", "the fines per branch during May 2026"),
@@ -48,6 +52,14 @@ def test_it_is_read_as_the_plain_words(trade, wish, plain):
     assert wanted.request is not None, compact(wanted)
     assert said.request is not None, compact(said)
     assert said.request.block == wanted.request.block
+
+
+def test_figures_of_different_rows_stay_apart():
+    block = understand(
+        "number of cancelled bookings and average price of confirmed bookings per channel", HOTEL
+    ).request.block
+    assert not block.filters
+    assert [one.values for measure in block.measures for one in measure.where] == [("C",), ("O",)]
 
 
 BENCHES = catalog(
