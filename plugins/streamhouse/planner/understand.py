@@ -57,6 +57,7 @@ from streamhouse.planner.language.money_of_rows import with_income
 from streamhouse.planner.language.most_done import with_most_of
 from streamhouse.planner.language.most_recently import with_latest_rows
 from streamhouse.planner.language.names_behind_numbers import with_names_before_numbers
+from streamhouse.planner.language.names_with_per import with_names_with_per
 from streamhouse.planner.language.net import lost
 from streamhouse.planner.language.never_done import with_never_done
 from streamhouse.planner.language.newcomers import with_newcomers
@@ -91,6 +92,7 @@ from streamhouse.planner.language.said_of_groups import says_of_group
 from streamhouse.planner.language.scope import default_time, is_number
 from streamhouse.planner.language.screen import screened
 from streamhouse.planner.language.shape import Shaped
+from streamhouse.planner.language.shared_conditions import with_shared_conditions
 from streamhouse.planner.language.shared_heads import with_shared_heads
 from streamhouse.planner.language.shares_in_sums import with_shares_of_sums
 from streamhouse.planner.language.shown_columns import with_columns_apart
@@ -133,7 +135,7 @@ def understand(wish: str, catalog: Catalog) -> Understood:
         A Request, or questions, or a refusal that names the words without a place and what comes nearest.
     """
     try:
-        return _escaped(in_units_of_measures(_best(wish, lexicon_of(catalog)), catalog))
+        return _escaped(with_shared_conditions(in_units_of_measures(_best(wish, lexicon_of(catalog)), catalog)))
     except (ArithmeticError, ValidationError):  # "since 9999-12-31" has no day behind it, "over 0 weeks" no row
         numbers = " or ".join(f"'{one}'" for one in dict.fromkeys(_NUMBER.findall(wish)))
         return _escaped(Understood(refusal=f"a number, date or time is too small or too large: {numbers or wish}"))
@@ -242,6 +244,7 @@ _OTHERWISE_AND_NOTED = (
     with_prices_of_things,
     with_rates_as_rows,
     with_bounded_numbers,
+    with_names_with_per,
 )
 """Rules that say a part of a wish otherwise, and note in the draft what they assume; each takes what the last gave."""
 

@@ -40,7 +40,7 @@ NOT_GUESSED = [
     ("support", "what did accounts pay in May 2024?", "REFUSED", "pay"),
     ("library", "fines per month of issue", "REFUSED", "issue"),
     ("energy", "average usage per day for each meter", "ASKS", "single rows"),
-    ("hotel", "number of cancelled bookings and their total price per channel", "ASKS", "hold for total price"),
+    ("hotel", "number of cancelled bookings and total price per channel", "ASKS", "hold for total price"),
     ("support", "number of urgent tickets and total replies per agent", "ASKS", "hold for total replies"),
     ("hotel", "revenue in € per channel", "REFUSED", "USD"),
     ("support", "average number of replies per day for each agent", "ASKS", "single rows"),

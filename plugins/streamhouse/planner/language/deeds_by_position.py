@@ -21,33 +21,55 @@ from streamhouse.planner.language.words import is_past_form
 from streamhouse.planner.request import ColumnRef, Condition, Question
 
 _TO_WHOM = frozenset({"to", "for", "at", "from", "with"})
+_BEING_DONE = frozenset({"that", "which", "was", "were", "is", "are", "been", "have", "has", "had", "not", "never"})
 _ARTICLES = frozenset({"a", "an", "the", "our", "one"})
 _EXTREME = {"max": "highest", "min": "lowest"}
+_OF_ONE = re.compile(r"\bhow (?:many|much) [a-z]+ (?:does|did) (?:an?|one) [a-z]+\b", re.IGNORECASE)
 
 
 def value_of_farther_row(wish: AnsweredWish) -> Question | None:
-    """A participle behind a number that is a value of another row, which no word of the wish names."""
-    for table, column, value in _conditions_elsewhere(wish):
+    """A participle beside a number or rows that is a value of another row, which no word of the wish names.
+
+    As in "panels sold", and "cancelled tickets", where only the sailing of a ticket is cancelled.
+    """
+    for table, column, value, denied in _conditions_elsewhere(wish):
         if any(table in one.tables(LAST_WORD) for one in wish.mentions):
             continue
         for mention in wish.mentions:
             values = {(one.table, one.column, one.value) for one in mention.of_kind("value")}
             done = len(mention.words) == 1 and is_past_form(mention.words[0])
-            number = _number_that_ends_at(wish, mention.start) if done else None
-            if number is not None and (table, column, value) in values:
-                said = f"{number.text} {mention.text}"
-                text = f"'{said}': of which {table} says so? No row of {wish.base.name} does"
-                return Question(text=text, phrase=said, choices=(f"{number.text} with {table}.{column} '{value}'",))
+            if not done or (table, column, value) not in values:
+                continue
+            number = _number_that_ends_at(wish, mention.start)
+            beside = number or _rows_beside(wish, mention)
+            if beside is None:
+                continue
+            start, end = min(beside.start, mention.start), max(beside.end, mention.end)
+            said = " ".join(token.text for token in wish.tokens[start:end])
+            text = f"'{said}': of which {table} says so? No row of {wish.base.name} does"
+            choices = () if denied else (f"{beside.text} with {table}.{column} '{value}'",)
+            return Question(text=text, phrase=said, choices=choices)
     return None
 
 
-def _conditions_elsewhere(wish: AnsweredWish) -> Iterator[tuple[str, str, str]]:
-    """Table, column and value of each condition on a row that the rows which are read point to."""
+def _rows_beside(wish: AnsweredWish, done: Mention) -> Mention | None:
+    """The rows that are read, where they stand beside a participle: "cancelled tickets"; None: they do not."""
+    begin = done.start
+    while begin and wish.word(begin - 1) in _BEING_DONE:
+        begin -= 1
+    rows = (one for one in wish.mentions if wish.base.name in one.tables(WHOLE_NAME))
+    return next((one for one in rows if one.start == done.end or one.end == begin), None)
+
+
+def _conditions_elsewhere(wish: AnsweredWish) -> Iterator[tuple[str, str, str, bool]]:
+    """Table, column, value and denial of each condition on a row that the rows which are read point to."""
     reaches = wish.scope.reaches
-    for one in wish.block.filters:
+    of_figures = (one for measure in wish.block.measures for one in measure.where)
+    for one in (*wish.block.filters, *of_figures):
         left = one.left if isinstance(one, Condition) else None
         if isinstance(one, Condition) and isinstance(left, ColumnRef) and left.role in reaches and left.role:
-            yield from ((reaches[left.role].table.name, left.column, str(value)) for value in one.values)
+            denied = one.operator in {"<>", "not in"}
+            yield from ((reaches[left.role].table.name, left.column, str(value), denied) for value in one.values)
 
 
 def _number_that_ends_at(wish: AnsweredWish, end: int) -> Mention | None:
@@ -149,9 +171,6 @@ def total_of_one(wish: AnsweredWish) -> Question | None:
         return None
     text = f"'{said.group()}': on average, or all of them together?"
     return Question(text=text, phrase=said.group())
-
-
-_OF_ONE = re.compile(r"\bhow (?:many|much) [a-z]+ (?:does|did) (?:an?|one) [a-z]+\b", re.IGNORECASE)
 
 
 def _function_of(sql: str) -> str:

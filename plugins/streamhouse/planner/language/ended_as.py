@@ -1,4 +1,4 @@
-"""As in "games that ended in a draw": a verb that says no more than the value behind it."""
+"""As in "games that ended in a draw", "tests that led to glasses": a verb that says no more than the value behind."""
 
 from dataclasses import replace
 
@@ -9,6 +9,7 @@ from streamhouse.planner.language.tokens import Token, stem
 from streamhouse.planner.language.words import ARTICLES
 
 _ENDED = frozenset({"ended", "end", "ends", "ending", "resulted", "finished", "concluded", "result"})
+_LED = frozenset({"led"})
 _PREPOSITIONS = frozenset({"in", "as", "with", "by", "being"})
 _LINKS = frozenset({"that", "which", "who", "have", "has", "had"})
 
@@ -16,12 +17,12 @@ _LINKS = frozenset({"that", "which", "who", "have", "has", "had"})
 def with_ended_as(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...]:
     """The tokens with "that were draw" for "that ended in a draw", where a value is called so."""
     for at in range(1, len(tokens) - 1):
-        if tokens[at].word not in _ENDED or _is_named(tokens, at, lexicon):
+        if tokens[at].word not in _ENDED | _LED or _is_named(tokens, at, lexicon):
             continue
         end = at + 1
         up = tokens[end].word == "up"
         end += up
-        joined = end < len(tokens) and tokens[end].word in _PREPOSITIONS
+        joined = end < len(tokens) and tokens[end].word in (_PREPOSITIONS if tokens[at].word in _ENDED else {"to"})
         end += joined
         while joined and end < len(tokens) and tokens[end].word in ARTICLES:
             end += 1

@@ -205,8 +205,8 @@ class Lexicon:
             return ()
         return tuple(s for s in self._senses(plain) if s.kind == "value" and "." in s.value and s.quality >= WHOLE_NAME)
 
-    def rate(self, tokens: tuple[Token, ...]) -> "Rate | None":
-        """The first "A per B" of a wish that a measure is called, too; None: there is none."""
+    def rate(self, tokens: tuple[Token, ...], kind: str = "measure") -> "Rate | None":
+        """The first "A per B" of a wish that a measure, or a column, is called, too; None: there is none."""
         for at, token in enumerate(tokens):
             if token.word != "per" or at == 0:
                 continue
@@ -214,7 +214,7 @@ class Lexicon:
                 for end in range(min(len(tokens), at + _LONGEST), at + 1, -1):
                     piece = tokens[first:end]
                     senses = () if any(one.kind == "symbol" for one in piece) else self._senses(piece)
-                    whole = [sense for sense in senses if sense.kind == "measure" and sense.quality >= WHOLE_NAME]
+                    whole = [sense for sense in senses if sense.kind == kind and sense.quality >= WHOLE_NAME]
                     if whole:
                         return Rate(first, at, end, whole[0])
         return None
@@ -291,7 +291,7 @@ _CONNECTING = frozenset({"per", "by", "of", "for", "in", "and", "or", "with", "t
 
 @dataclass(frozen=True)
 class Rate:
-    """Words "A per B" that a measure is called: A begins at `first`, B behind `per`, and B ends before `end`."""
+    """Words "A per B" that a measure or a column is called: from `first`, B behind `per`, up to `end`."""
 
     first: int
     per: int

@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 from streamhouse.planner.catalog import CatalogColumn, CatalogTable
-from streamhouse.planner.language.asked_columns import asks_column, column_asked, name_asked, picks_rows
-from streamhouse.planner.language.levels import ANY_FORM
+from streamhouse.planner.language.asked_columns import WHEN_OR_HOW, asks_column, column_asked, name_asked, picks_rows
+from streamhouse.planner.language.described_columns import column_described
+from streamhouse.planner.language.levels import ANY_FORM, WHOLE_NAME
 from streamhouse.planner.language.lexicon import Lexicon, Mention, Sense
 from streamhouse.planner.language.scope import TIMES, default_time, is_year, key_column
 from streamhouse.planner.language.tokens import Token, singular
@@ -19,6 +20,7 @@ _SHOWING = frozenset({"show", "list", "give", "showing", "including", "include",
                       "want"})  # fmt: skip
 _VERBS = frozenset({"show", "list", "give", "showing", "including", "display", "print", "return"})
 _KEY = frozenset({"number", "no", "id", "code", "key", "identifier"})
+_NUMBERED = frozenset({"no", "nr", "num", "number", "id"})
 _SORTS = frozenset({"type", "kind", "category"})
 _LABELS = frozenset({"name", "title", "number", "no", "code", "id", "label"})
 
@@ -53,9 +55,12 @@ def _is_list(mark: str, opened: set[str], items: list[Mention], lexicon: Lexicon
     """Whether a list behind a mark alone is one of columns, and does not say which things are meant."""
     if mark not in {"with", ","} or (mark == "," and "with" in opened):
         return True
-    columns = [lexicon.catalog.tables[s.table].column(s.column) for item in items for s in item.senses]
-    told_apart = any(_LABELS & set(item.words[-1:]) for item in items) or len(items) > 2
-    return told_apart and len(items) > 1 and all(column.type != "boolean" for column in columns)
+    found = [(lexicon.catalog.tables[s.table], s.column) for item in items for s in item.senses]
+    if any(table.column(column).type == "boolean" for table, column in found):
+        return False
+    if len(items) == 1:  # each row has its key: "with order number"
+        return len(items[0].words) > 1 and all((column,) == table.primary_key for table, column in found)
+    return any(_LABELS & set(item.words[-1:]) for item in items) or len(items) > 2
 
 
 def _items(tokens: tuple[Token, ...], at: int, things: list[str], lexicon: Lexicon) -> list[Mention]:
@@ -82,6 +87,9 @@ def _item(tokens: tuple[Token, ...], at: int, things: list[str], lexicon: Lexico
     if at >= len(tokens):
         return None
     tables = [lexicon.catalog.tables[name] for name in things]
+    numbered = [(found, table) for table in tables if (found := _by_number(tokens, at, table, lexicon)) is not None]
+    if numbered:
+        return _found(tokens, at, at + 2, *numbered[0])
     for length in range(min(5, len(tokens) - at), 0, -1):
         piece = tokens[at : at + length]
         if any(token.kind not in {"word", "name"} for token in piece):
@@ -94,11 +102,17 @@ def _item(tokens: tuple[Token, ...], at: int, things: list[str], lexicon: Lexico
             return replace(named, senses=senses)
     for table in tables:
         column, end = _by_sort(tokens, at, table)
+        if column is None:
+            column, end = column_described(tokens, at, table)
         if column is not None:
-            text = " ".join(token.text for token in tokens[at:end])
-            words = tuple(token.word for token in tokens[at:end])
-            return Mention(at, end, text, (Sense("column", table.name, column.name, quality=1.0),), words)
+            return _found(tokens, at, end, column, table)
     return None
+
+
+def _found(tokens: tuple[Token, ...], at: int, end: int, column: CatalogColumn, table: CatalogTable) -> Mention:
+    text = " ".join(token.text for token in tokens[at:end])
+    words = tuple(token.word for token in tokens[at:end])
+    return Mention(at, end, text, (Sense("column", table.name, column.name, quality=1.0),), words)
 
 
 def _named(named: Mention, tables: list[CatalogTable]) -> tuple[Sense, ...]:
@@ -119,7 +133,7 @@ def _named(named: Mention, tables: list[CatalogTable]) -> tuple[Sense, ...]:
 def _by_sort(tokens: tuple[Token, ...], at: int, table: CatalogTable) -> tuple[CatalogColumn | None, int]:
     """The only column of a sort: "number", "name", "year", "date", and "when it was sold"; None: there is not one."""
     word = singular(tokens[at].word)
-    if word in {"when", "whether"}:
+    if word in WHEN_OR_HOW:
         return column_asked(tokens, at, table)
     key = key_column(table)
     if word in _KEY and key is not None:
@@ -135,6 +149,18 @@ def _by_sort(tokens: tuple[Token, ...], at: int, table: CatalogTable) -> tuple[C
         own = default_time(table) if word == "time" or picks_rows(tokens) else None
         return (_only(times) or own), at + 1
     return None, at
+
+
+def _by_number(tokens: tuple[Token, ...], at: int, table: CatalogTable, lexicon: Lexicon) -> CatalogColumn | None:
+    """The key of things that their name and "number" stand for: "sale number" of `sale_no`; None: it is no number."""
+    key = key_column(table)
+    if key is None or key.rsplit("_", 1)[-1] not in _NUMBERED or at + 1 >= len(tokens):
+        return None
+    thing = lexicon.mention(tokens, at, 1) if tokens[at + 1].word in {"number", "numbers"} else None
+    if thing is None or table.name not in thing.tables(WHOLE_NAME) or thing.is_plural:
+        return None
+    both = lexicon.mention(tokens, at, 2)
+    return None if both is not None and both.end == at + 2 else table.column(key)
 
 
 def _only(columns: list[CatalogColumn]) -> CatalogColumn | None:

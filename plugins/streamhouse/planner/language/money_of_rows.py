@@ -1,4 +1,4 @@
-"""As in "ticket income", "money from tickets": the sum of the one amount of money that rows have."""
+"""As in "ticket income", "number of tickets and total value": the sum of the one amount of money that rows have."""
 
 from dataclasses import replace
 
@@ -11,6 +11,7 @@ from streamhouse.planner.language.scope import TIMES, is_number, name_stems
 from streamhouse.planner.language.tokens import Token, stem, stems
 
 _INCOME = frozenset({"money", "income", "revenue", "revenues", "takings", "turnover", "earnings"})
+_VALUES = frozenset({"value", "worth"})
 _PRICES = frozenset(map(stem, ("price", "amount", "fare", "fee", "paid", "charge", "total", "payment", "takings")))
 _PAID = frozenset(map(stem, ("paid", "settled")))
 _FOR_A_TIME = frozenset(map(stem, ("annual", "yearly", "monthly", "weekly", "daily", "hourly")))
@@ -25,8 +26,10 @@ def with_income(tokens: tuple[Token, ...], lexicon: Lexicon) -> tuple[Token, ...
     """The tokens with the sum that "money from tickets" asks for, where a ticket has one price or one sum of money."""
     words = [token.word for token in tokens]
     for at, word in enumerate(words):
-        if word not in _INCOME or lexicon.mention(tokens, at, 1) is not None:
+        if word not in _INCOME | _VALUES or lexicon.mention(tokens, at, 1) is not None:
             continue
+        if word in _VALUES:
+            return _valued(tokens, at, lexicon)
         for rule in (_before, _behind):
             found = rule(tokens, at, lexicon)
             if found is None:
@@ -70,13 +73,36 @@ def _behind(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> tuple[int, 
     return (first, rows.end, name) if rows is not None and name else None
 
 
-def _amount_of(rows: Mention, lexicon: Lexicon) -> str:
-    """The full name of the sum, or the one amount of money, of the rows that a word names; empty: there is none."""
+def _valued(tokens: tuple[Token, ...], at: int, lexicon: Lexicon) -> tuple[Token, ...]:
+    """The tokens with "unpaid bills: number of bills and total amount" for "number of unpaid bills and total value"."""
+    words = [token.word for token in tokens[:at]]
+    begin = len(("number", "of"))
+    named = (lexicon.mention(tokens, place, 1) for place in range(begin, at))
+    rows = next((one for one in named if one is not None and one.tables(WHOLE_NAME)), None)
+    if rows is None or words[:begin] != ["number", "of"] or words[rows.end :] not in (["and", "total"], [",", "total"]):
+        return tokens
+    name = _amount_of(rows, lexicon, open_too=True)
+    if not name:
+        return tokens
+    value = replace(tokens[at], text=name.rsplit(".", 1)[1], word=name, stem=name, kind="name")
+    counted = (*tokens[:begin], *tokens[rows.start : at], value, *tokens[at + 1 :])
+    colon = replace(tokens[0], text=":", word=":", stem=":", kind="symbol")
+    return (*tokens[begin : rows.end], colon, *counted) if rows.start > begin else counted
+
+
+def _amount_of(rows: Mention, lexicon: Lexicon, *, open_too: bool = False) -> str:
+    """The full name of the sum, or the one amount of money, of the rows that a word names; empty: there is none.
+
+    Args:
+        rows: Their name.
+        lexicon: Knows their columns and measures.
+        open_too: Whether amounts are meant that are not paid yet, too.
+    """
     tables = [s.table for s in rows.of_kind("table") if s.quality >= WHOLE_NAME]
     if len(tables) != 1 or rows.of_kind("value"):
         return ""
     table = lexicon.catalog.tables[tables[0]]
-    if any(_says_paid(column) for column in table.columns):
+    if not open_too and any(_says_paid(column) for column in table.columns):
         return ""  # what was billed, or what was paid?
     sums = [one for one in sums_of_money(table) if not _FOR_A_TIME & set(stems(table.measures[one].sql))]
     if sums:

@@ -5,6 +5,7 @@ that lanes were booked.
 """
 
 import re
+from itertools import pairwise
 
 from streamhouse.planner.language.answered_wish import AnsweredWish
 from streamhouse.planner.language.bench import unit_of_column
@@ -13,9 +14,10 @@ from streamhouse.planner.language.empty_columns import may_be_empty
 from streamhouse.planner.language.levels import NAME, WHOLE_NAME
 from streamhouse.planner.language.offered_times import group_choices
 from streamhouse.planner.language.scope import is_key_like, is_number, spoken
+from streamhouse.planner.language.tokens import stem, tokenize
 from streamhouse.planner.language.units import Unit, unit_of
 from streamhouse.planner.language.words import HINTS
-from streamhouse.planner.request import ColumnRef, Grain, Measure, Question
+from streamhouse.planner.request import ColumnRef, Condition, Grain, Measure, Question
 
 _WORD = re.compile(r"[a-z_]\w*")
 
@@ -112,5 +114,30 @@ _HINT_OF = {
 }  # fmt: skip
 _FIRST = re.compile(rf"\b({'|'.join(_HINT_OF)}) first\b")
 
-NAMED_BY_PART = (part_of_measure, average_of_given, rate_or_hours, ordered_by_what)
+
+def value_in_name(wish: AnsweredWish) -> Question | None:
+    """As in "what does the snack bar take", where rows are receipts "of the snack bar", and "snacks" one product."""
+    base = wish.base
+    told = [tokenize(text) for text in (base.description, *(one.description for one in base.measures.values()))]
+    pairs = {(one.stem, two.stem) for tokens in told for one, two in pairwise(tokens)}
+    taken = {(one.left.column, str(value)) for one in wish.block.filters
+             if isinstance(one, Condition) and isinstance(one.left, ColumnRef) and not one.left.role
+             for value in one.values}  # fmt: skip
+    for mention in wish.mentions if taken and pairs else ():
+        values = [
+            one for one in mention.of_kind("value") if one.table == base.name and (one.column, one.value) in taken
+        ]
+        if not values or len(mention.words) > 1 or mention.end >= len(wish.tokens):
+            continue
+        behind = wish.lexicon.mention(wish.tokens, mention.end, 1)
+        if behind is not None and behind.tables(WHOLE_NAME):
+            continue  # "express parcels" are parcels
+        if (stem(mention.words[0]), wish.tokens[mention.end].stem) in pairs:
+            said = f"{mention.text} {wish.tokens[mention.end].text}"
+            text = f"'{said}': all rows of {base.name}, or those with {values[0].column} '{values[0].value}'?"
+            return Question(text=text, phrase=said)
+    return None
+
+
+NAMED_BY_PART = (part_of_measure, average_of_given, rate_or_hours, ordered_by_what, value_in_name)
 """The checks, in the order in which they ask."""

@@ -48,7 +48,8 @@ def passed_over(wish: str, found: Understood, described: list[str], lexicon: Lex
     """
     assert found.request is not None
     wish = _SHORT.sub(lambda short: "without" if short.group().endswith("o") else "with", wish)
-    wish = _IN_TERMS.sub("by", wish)
+    for pattern, plain in _NO_MORE:
+        wish = pattern.sub(plain, wish)
     wanted = _answer(found)
     for start, end in _open_runs(wish, found, described, lexicon):
         if _answer(read(wish[:start] + wish[end:])) == wanted:
@@ -56,7 +57,15 @@ def passed_over(wish: str, found: Understood, described: list[str], lexicon: Lex
     return ""
 
 
-_IN_TERMS = re.compile(r"\bin terms of\b", re.IGNORECASE)  # says no more than "by"
+_NO_MORE = tuple(
+    (re.compile(pattern, re.IGNORECASE), plain)
+    for pattern, plain in (
+        (r"\bin terms of\b", "by"),
+        (r"\b(?:that |which )?(?:have |had )?(?:led to|resulted in)\b", "with"),
+        (r"\b(?:so far )?(?:in )?this year(?: so far)?,? (?=\(?(?:in )?(?:19|20)\d\d\b)", ""),
+    )
+)
+"""Patterns → words that say as much."""
 _SHORT = re.compile(r"\bw/o\b|\bw/(?= )")  # as in "pools w/ more than 5 lanes"
 
 

@@ -10,6 +10,7 @@ from streamhouse.planner.language.lexicon import Sense
 from streamhouse.planner.language.units import Unit, factor, unit_of
 from streamhouse.planner.request import Arithmetic, Block, ColumnRef, Measure, Number, Scalar, Understood
 
+_WORD = re.compile(r"[^\W\d_]+|[$€£]")
 _FOLD = re.compile(r"(sum|avg|min|max)\((\w+)(?:([+-])(\w+))?\)(?:/(\d+(?:\.\d+)?))?")
 
 
@@ -109,7 +110,8 @@ def in_units_of_measures(found: Understood, catalog: Catalog) -> Understood:
 
 def _in_unit_of_measure(summed: Measure, table: CatalogTable, wish: str) -> Measure:
     column = summed.of if isinstance(summed.of, ColumnRef) else None
-    if summed.function != "sum" or column is None or column.role or (table.column(column.column).unit or "") in wish:
+    own = unit_of(table.column(column.column).unit or "") if column is not None and not column.role else None
+    if summed.function != "sum" or column is None or own is None or own in map(unit_of, _WORD.findall(wish)):
         return summed
     name = measure_of_column(table, column.column)
     fold = fold_in_units(table, name) if name else None

@@ -118,14 +118,15 @@ class Reader:
     def skip(self, words: Iterable[str]) -> None:
         """Read on while words are some of these."""
         known = words if isinstance(words, frozenset | set | dict) else set(words)
-        while not self.done and self.word() in known and not self.is_value():
+        while not self.done and self.word() in known and not self.is_named():
             self.at += 1
 
-    def is_value(self) -> bool:
-        """Whether a word that mostly says nothing is a value of the catalog: "single" of "single and double rooms"."""
-        if self.word() not in VALUE_LIKE:
-            return False
-        found = self.lexicon.mention(self.tokens, self.at, 1)
+    def is_named(self) -> bool:
+        """Whether a word that mostly says nothing is a value, or begins a name: "single rooms", "given back"."""
+        whole = self.mention() if self.word() in {"given", "used"} else None
+        if whole is not None and len(whole.words) > 1 and whole.best >= WHOLE_NAME:
+            return True
+        found = self.lexicon.mention(self.tokens, self.at, 1) if self.word() in VALUE_LIKE else None
         return found is not None and any(sense.quality >= WHOLE_NAME for sense in found.of_kind("value"))
 
     def is_value_of_next(self, at: int) -> bool:

@@ -127,6 +127,8 @@ def people_as_number(wish: AnsweredWish) -> Question | None:
         return None
     for noun in wish.draft.nouns:
         columns = {one.column for one in noun.head.of_kind("column")} & {one.name for one in shown}
+        if wish.base.name in noun.head.tables(WHOLE_NAME):
+            continue  # "drivers with their pay"
         if columns and noun.head.words and names_people(noun.head.words[-1]) and not noun.predicate:
             text = f"'{noun.text}': {min(columns)} is only a number; rows of {wish.base.name}?"
             rows = spoken(wish.base.name.split(".")[1])

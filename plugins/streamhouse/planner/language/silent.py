@@ -23,7 +23,7 @@ def passes_over(reader: Reader) -> bool:
     token = reader.tokens[reader.at]
     word = token.word
     light = (token.stem in LIGHT_STEMS or singular(word) in LIGHT_STEMS) and not word.endswith(_OF_NOUNS)
-    if not (word in FILLERS or word in AUXILIARIES or light) or _says(reader, word, light=light) or reader.is_value():
+    if not (word in FILLERS or word in AUXILIARIES or light) or _says(reader, word, light=light) or reader.is_named():
         return False
     if word in _CLAUSES and reader.at:
         reader.draft.clauses.append((reader.at, f"{word} {reader.word(1)}".strip(), conditions_of(reader)))

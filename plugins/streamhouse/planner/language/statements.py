@@ -358,7 +358,7 @@ def having(reader: Reader) -> bool:
 def _single(reader: Reader, start: int) -> bool:
     """Read "a single order" behind "with": one, and no more; where no value is called so."""
     back = reader.at
-    if reader.is_value() or not reader.take("single", "only a single", "only one", "just one", "just a single"):
+    if reader.is_named() or not reader.take("single", "only a single", "only one", "just one", "just a single"):
         return False
     noun = reader.noun()
     if noun is None or not noun.head.of_kind("table"):

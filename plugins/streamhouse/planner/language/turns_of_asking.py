@@ -61,6 +61,9 @@ TURNS_OF_ASKING: tuple[tuple[str, str], ...] = (
     # a question behind the rows
     ((r"(?:,| and|, and) when (?:were|was|are|is|have|had) (?:they|it|he|she|these|those) (?:been )?([a-z]+ed)"
       r"(?=[.?!]*\s*$)"), r", with the \1 date"),
+    ((r"(?:,| and|, and) (how|where|why) (was|were|is|are) (it|they|he|she|these|those) (?:been )?([a-z]+)"
+      r"(?=[.?!]*\s*$)"), r", \1 \3 \2 \4"),
+    (r"(?:,? and) (how|where|why) (it|they|he|she|these|those) (was|were|is|are) (?=[a-z]+[.?!]*\s*$)", r", \1 \2 \3 "),
     # two figures of one thing
     ((r"^(?:the )?(?:number|count) and (?:the )?(?:total )?(?:value|worth|amount)((?: \([a-z]{3}\))?) of "
      r"(?:the |all |our )?([a-z]+s)\b"), r"number of \2 and total amount\1"),

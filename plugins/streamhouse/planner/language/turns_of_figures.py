@@ -10,6 +10,10 @@ _COUNT_AND = r"(?:number|count) and (?:the )?(?:total )?"
 _SUM = r"(?:amount|value|sum|(?<=total )price|cost)"  # a price is of each row
 _SHOWN = r"(?:expressed|given|shown|stated|converted|displayed|measured)"
 _UNIT = r"(?:seconds|minutes|hours|days|weeks|km|kilometres|metres|miles|kg|kilos|tonnes|litres|liters|euros?|dollars)"
+_PLAIN = r"(?!(?:the|and|of|in|on|at|by|for|from|to|with|all|not|per|each|every|that|which|who|how|many)\b)[a-z]+"
+_DESCRIBED = rf"(?:{_PLAIN} ){{1,2}}{_PLAIN}"  # "birthday parties": of one word alone all rows count
+_FOLD = r"(?:average|mean|median|total|highest|lowest|maximum|minimum)"
+_GROUPS_OR_END = r"(?=,? (?:per|by|for each|for every|in each|of each|in)\b|[.!?]*\s*$)"
 _BEHIND = r"(?=,? (?:in|on|per|during|since|last|this) |[,.!?]*\s*$)"
 
 TURNS_OF_FIGURES: tuple[tuple[str, str], ...] = (
@@ -26,6 +30,11 @@ TURNS_OF_FIGURES: tuple[tuple[str, str], ...] = (
     (
         rf"^(?:the |our |all )?{_THINGS} ({_GROUPED} {_THINGS}) ?{_MARK} ?(?:the )?{_COUNT_AND}({_SUM})[.!?]*\s*$",
         r"number of \1 and total \4 \2",
+    ),
+    # count and fold of the same rows
+    (
+        rf"\b(number of|how many) ({_DESCRIBED}s),?(?: and|,) their ({_FOLD}) ({_PLAIN}(?: {_PLAIN})?){_GROUPS_OR_END}",
+        r"\1 \2 and \3 \4 of \2",
     ),
     # how many of something each of another has
     (

@@ -36,6 +36,10 @@ TURNS_OF_SENTENCES: tuple[tuple[str, str], ...] = (
     (rf"^{_NO_PARTS}(.*?\b)({_WORD}s)\b((?:(?!\b\2\b)[^.;])*?),? {_NOT_COUNTING} (?:the |all |any )?\2 (?:that|which|who) (?:are|were|have been|had been) {_DONE}{_END}", r"\1\2 that were not \4\3"),
     # how many of what each did
     (rf"^(?:which|what) ({_WORD}(?: {_WORD})?) (?!(?:is|are|was|were|has|have|had|do|does|did|with|can|could)\b)([a-z]+) how many ({_WORD}(?: {_WORD})?)(?= (?:in|on|since|from|between|during|per|by)\b|[.!?]*\s*$)", r"how many \3 did each \1 \2"),
+    # what each of some brought in
+    (rf"\b(?!(?:how|much|what|many|money)\b)({_WORD}(?: (?!(?:much|many)\b){_WORD})?) (?:that |which )?(?:each|every)(?: of (?:the|our))? ({_WORD}) (?:has |have |had )?(?:brought in|earned|took in|brings in|earns|takes in)\b", r"\1 per \2"),
+    # a period that is named twice
+    (r"\b(?:so far )?(?:in )?this year(?: so far)?,? (?:\(|in )?((?:19|20)\d\d)\b\)?", r"in \1"),
     # worth is money
     (rf"\bworth (more than|over|above|less than|under|below|at least|at most) (?={_NUMBER} ?{_MONEY}\b)", r"\1 "),
     # against the period before

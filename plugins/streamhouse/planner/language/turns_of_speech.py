@@ -87,7 +87,7 @@ TURNS_OF_SPEECH: tuple[tuple[str, str], ...] = (
     ((rf"^(?:and )?(?:on|in|at) (?:which|what) ((?:[a-z]+ )?(?:weekday|day|hour|month)s?(?: of the (?:day|week|year))?) (?:do|did|does) "
      rf"how many {_THINGS} {_ARRIVES}{_END}"),
      r"number of \2 per \1"),
-    (rf"^(?!number|count|how)([a-z][^.;]*?), (?:the )?(?:number|count) (?=(?:per|by|for each|of each) [a-z]+{_END})", r"number of \1 "),
+    (rf"^(?!number|count|how)([a-z][^.;]*?), (?:the )?(?:number|count) (?=(?:per|by|for each|of each) [a-z]+(?: of [a-z]+)?{_END})", r"number of \1 "),
     (r"^(?!number|count|how)([a-z][^,.;]*?),? counted (by|per|for each) ", r"number of \1 \2 "),
     # who is there, and what is not
     (rf"^who of (?:the |our |all )?([a-z]+s) still {_HELPS}{_HERE}(?: and)?\b", r"which current \1"),

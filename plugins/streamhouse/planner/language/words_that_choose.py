@@ -5,6 +5,7 @@ that was made by default, or by a word that names something else as well.
 """
 
 from streamhouse.planner.language.amounts_of_others import amounts_of_others
+from streamhouse.planner.language.asked_how import asked_how
 from streamhouse.planner.language.begins_of_times import begins_of_times
 from streamhouse.planner.language.bounds_of_counted import bounds_of_counted
 from streamhouse.planner.language.chosen_groups import (
@@ -97,5 +98,6 @@ WORDS_THAT_CHOOSE = (
     bounds_of_counted, begins_of_times, verbs_shown, denied_deeds, rates_of_rows,
     rate_as_figure, part_of_column, number_of_rows_before, rows_or_their_number, value_of_two,
     what_as_number, state_of_empty, share_of_each, people_by_time, rows_of_values, total_of_rows, code_or_column,
+    asked_how,
 )  # fmt: skip
 """The checks, in the order in which they ask."""

@@ -34,6 +34,8 @@ READ = [
     ("total amount of cuts per grade", "ods.cuts; by grade; get sum(amount_cents)"),
     ("number of cuts and total amount per grade", "ods.cuts; by grade; get count(*), sum(amount_cents)"),
     ("cuts and total amount per grade", "ods.cuts; by grade; get count(*), sum(amount_cents)"),
+    ("number of cuts and total value per grade", "ods.cuts; by grade; get count(*), sum(amount_cents)"),
+    ("cuts per grade, number and value", "ods.cuts; by grade; get count(*), sum(amount_cents)"),
     ("cuts, count and amount by grade", "ods.cuts; by grade; get count(*), sum(amount_cents)"),
     ("cuts by grade: number and amount", "ods.cuts; by grade; get count(*), sum(amount_cents)"),
     ("owners who never sawed a pile", "ods.owners; where no ods.cuts by owner_no"),
@@ -50,8 +52,6 @@ READ = [
     ("average number of cuts an owner made", "[ods.cuts; by owner_no; get count(*)]; get avg(cut_count)"),
 ]  # fmt: skip
 NOT_READ = [
-    "number of cuts and total value per grade",  # a count alone is no answer
-    "cuts per grade, number and value",
     "owners who never sawed a log",  # nothing is called so
     "owners who never sawed a saw",  # a cut may have none
     "cuts more than 30 minutes away by grade",

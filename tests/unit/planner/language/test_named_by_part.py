@@ -21,6 +21,12 @@ QUARRY = catalog(
     table("ods.trips", ["trip_no"], "planned_at", ["trip_no:i", "route:s", "planned_at:t"], measures={"trips": {"sql": "COUNT(*)"}}),
 )  # fmt: skip
 
+STAND = catalog(
+    table("ods.receipts", ["receipt_no"], "paid_at", ["receipt_no:i", "paid_at:t|paid", "goods:s|kind of goods", "amount_eur:f|amount#EUR"],
+          description="Receipts of the ice stand at the lake.", synonyms=["stand sale"], values={"goods": {"ICE": ["ice", "ice cream"], "DRK": ["drinks"]}},
+          measures={"takings": {"sql": "SUM(amount_eur)", "unit": "EUR", "description": "money that the ice stand took"}}),
+)  # fmt: skip
+
 READ = [
     ("drill hours per pit", "ods.borings; by pit_no; get drill_hours"),
     ("pits with more than 3 drills", "ods.pits; where drills > 3"),
@@ -55,6 +61,23 @@ def test_a_wish_is_read(wish, request_):
 @pytest.mark.parametrize(("wish", "asked"), ASKED)
 def test_what_two_readings_answer_differently_is_asked(wish, asked):
     assert asked in compact(understand(wish, QUARRY))
+
+
+def test_a_value_in_the_name_of_a_place_is_asked():
+    found = understand("takings of the ice stand per month", STAND)
+    assert [one.phrase for one in found.questions] == ["ice stand"], compact(found)
+
+
+@pytest.mark.parametrize(
+    ("wish", "values"),
+    [
+        ("takings with ice per month", "goods = ICE"),
+        ("number of ice receipts", "goods = ICE"),
+        ("takings of drinks", "goods = DRK"),
+    ],
+)
+def test_a_value_beside_other_words_is_read(wish, values):
+    assert values in compact(understand(wish, STAND))
 
 
 def test_how_long_rows_last_is_no_time_of_other_rows():

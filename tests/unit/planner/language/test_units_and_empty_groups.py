@@ -3,6 +3,7 @@
 import pytest
 
 from streamhouse.planner.understand import understand
+from tests.unit.planner.compact_request import compact
 from tests.unit.planner.wish_catalogs import HOTEL, LIBRARY, SUPPORT, catalog, table
 
 FLEET = catalog(
@@ -28,6 +29,29 @@ FLEET = catalog(
 )
 def test_a_sum_of_a_column_is_in_the_unit_of_its_measure(trade, wish, named):
     assert [one.named for one in understand(wish, trade).request.block.measures] == [named]
+
+
+POOL = catalog(
+    table("ods.visits", ["visit_no"], "came_at",
+          ["visit_no:i", "visitor_kind:s", "came_at:t", "paid_cents:i|entry fee#cents"],
+          values={"visitor_kind": {"T": ["adolescent"], "A": ["adult"]}},
+          measures={"takings": {"sql": "SUM(paid_cents) / 100", "unit": "EUR"}}),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("wish", "named"),
+    [
+        ("total entry fee of adolescents", "takings"),
+        ("total entry fee of adults per month", "takings"),
+        ("total entry fee of adolescents in cents", None),
+        ("total entry fee per visitor kind, in ct", None),
+    ],
+)
+def test_a_unit_is_asked_for_by_its_word_and_not_by_a_part_of_another(wish, named):
+    found = understand(wish, POOL)
+    assert found.request is not None, compact(found)
+    assert [one.named for one in found.request.block.measures] == [named]
 
 
 @pytest.mark.parametrize(
