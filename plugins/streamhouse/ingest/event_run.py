@@ -56,6 +56,10 @@ class EventMark(NamedTuple):
     transaction: str | None
     of_binlog: bool = False
 
+    def at(self, microseconds: int) -> "EventMark":
+        """The mark with another time."""
+        return EventMark(self.op, microseconds, self.transaction, self.of_binlog)
+
 
 @dataclass(frozen=True)
 class WantedEvents:

@@ -92,7 +92,7 @@ class Rise:
             if self._latest is None:
                 self._latest = self._times.before(self._start)
             self._latest = max(self._latest, mark.committed_at)
-            run.marks[line] = mark._replace(committed_at=self._latest)
+            run.marks[line] = mark.at(self._latest)
 
     def end(self, place: Position) -> None:
         """All events before this place were lifted."""
